@@ -17,7 +17,7 @@ struct BenchmarkVault {
         let store = try Self.makeStore(at: path)
         let ring = try KeyRing(store: store, device: try Self.device())
         try ring.unlock(passphrase: Self.secret())
-        keychain = try KeychainStore(store: store, keys: ring, clock: { Self.now })
+        keychain = KeychainStore(store: store, keys: ring, clock: { Self.now })
         file = PosixAttributes(
             inode: 0, permissions: 0o600, userID: 0, groupID: 0, modificationTime: Self.now, accessTime: Self.now)
     }
@@ -53,7 +53,7 @@ struct BenchmarkVault {
         for start in stride(from: 0, to: names.count, by: Self.batch) {
             try keychain.change { (transaction) throws(KeychainFault) in
                 for number in start..<min(names.count, start + Self.batch) {
-                    var item = item(number, names, in: directories[number % directories.count])
+                    var item = try item(number, names, in: directories[number % directories.count])
                     item.secretCount = size
                     _ = try transaction.save(item, secret: BenchmarkSecret(count: size))
                 }
@@ -61,8 +61,8 @@ struct BenchmarkVault {
         }
     }
 
-    private func item(_ number: Int, _ names: BenchmarkNames, in directory: RowID) -> Item {
-        let row = keychain.reserveRowID()
+    private func item(_ number: Int, _ names: BenchmarkNames, in directory: RowID) throws(KeychainFault) -> Item {
+        let row = try keychain.reserveRowID()
         var facts = file
         facts.inode = UInt64(row.rawValue)
         var item = Item(

@@ -92,7 +92,7 @@ struct FileKeychain: Sendable {
             let keys = try KeyRing(
                 store: store, device: device, commitNumberStore: CommitNumberFile(directory: locations.stateDirectory),
                 rekeyStateStore: RekeyFile(directory: locations.stateDirectory))
-            return try KeychainStore(store: store, keys: keys, clock: { KeychainDate.now })
+            return KeychainStore(store: store, keys: keys, clock: { KeychainDate.now })
         } catch {
             throw KeychainFileError(error)
         }

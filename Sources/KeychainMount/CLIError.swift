@@ -66,6 +66,13 @@ extension CLIError {
             self.init(.wrongPassphrase, "The passphrase does not open \(path). Try again.")
         case .notAKeychain:
             self.init(.badKeychain, "\(path) is not a keychain. Name another file with --keychain.")
+        case .unknownFormat(1):
+            self.init(
+                .unknownFormat,
+                """
+                \(path) is a keychain of an unreleased version of keychainfs (store format 1). To move its items, mount it with that \
+                version and copy them into a new keychain with cp -a.
+                """)
         case .unknownFormat(let format):
             self.init(
                 .unknownFormat,

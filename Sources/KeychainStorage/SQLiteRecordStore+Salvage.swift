@@ -118,10 +118,10 @@ extension RawRow {
         switch values.count {
         case 2: return byteCount(1).map { $0 == 16 ? "device" : "secret" }
         case 3: return byteCount(1) == 40 ? "user_key" : nil
-        case 9: return byteCount(3) == 40 ? "slot" : nil
+        case 9: return byteCount(5) == 40 ? "slot" : nil
         case 10: return byteCount(6) == 40 ? "directory" : nil
-        case 11: return byteCount(1) == 16 ? "store" : nil
-        case 13: return byteCount(9) == 40 ? "item" : nil
+        case 13: return byteCount(1) == 16 ? "store" : nil
+        case 15: return byteCount(11) == 40 ? "item" : nil
         default: return nil
         }
     }

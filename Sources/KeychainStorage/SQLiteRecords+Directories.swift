@@ -3,13 +3,14 @@ internal import SQLiteRows
 
 extension SQLiteRecords {
     private static let directorySelect = """
-        SELECT id, parent, version, generation, tag, always_tag, name_seal, always_name_seal, name, always_name \
+        SELECT id, parent, version, master_key_generation, tag, always_tag, name_seal, always_name_seal, name, always_name \
         FROM directory WHERE
         """
     static let directoryByID = directorySelect + " id = ?"
+    static let directoriesInOrder = directorySelect + " id > ? ORDER BY id LIMIT ?"
     /// The index provides, as for items, only the row number, and the row provides all columns.
     private static let indexedDirectorySelect = """
-        SELECT directory.id, directory.parent, directory.version, directory.generation, directory.tag, \
+        SELECT directory.id, directory.parent, directory.version, directory.master_key_generation, directory.tag, \
         directory.always_tag, directory.name_seal, directory.always_name_seal, directory.name, directory.always_name \
         FROM directory AS entry LEFT JOIN directory ON directory.id = entry.id WHERE
         """
@@ -50,19 +51,10 @@ extension SQLiteRecords {
         }
     }
 
-    private static let directoryHeadSelect = """
-        SELECT id, parent, version, generation, tag, always_tag, name_seal, always_name_seal FROM directory WHERE
-        """
-    static let directoryHeadByID = directoryHeadSelect + " id = ?"
-    static let directoryHeadsInOrder = directoryHeadSelect + " id > ? ORDER BY id LIMIT ?"
     static let alwaysDirectory = "SELECT 1 FROM directory WHERE parent = ? AND always_tag IS NOT NULL LIMIT 1"
 
-    func directorySummary(id: RowID) throws(KeychainFault) -> DirectoryRowSummary? {
-        try row(Self.directoryHeadByID, [.row(id)], Self.directorySummary)
-    }
-
-    func directorySummaries(after: RowID, limit: Int) throws(KeychainFault) -> [DirectoryRowSummary] {
-        try page(Self.directoryHeadsInOrder, after: after, limit: limit, Self.directorySummary)
+    func directories(after: RowID, limit: Int) throws(KeychainFault) -> [DirectoryRecord] {
+        try page(Self.directoriesInOrder, after: after, limit: limit, Self.directory)
     }
 
     func holdsAlwaysDirectory(_ parent: RowID) throws(KeychainFault) -> Bool {
@@ -73,11 +65,12 @@ extension SQLiteRecords {
     func put(_ directory: DirectoryRecord) throws(KeychainFault) {
         let updated = try execute(
             """
-            UPDATE directory SET version = ?1, generation = ?2, name_seal = ?3, always_name_seal = ?4, name = ?5, \
+            UPDATE directory SET version = ?1, master_key_generation = ?2, name_seal = ?3, always_name_seal = ?4, name = ?5, \
             always_name = ?6 WHERE id = ?7 AND parent = ?8 AND tag = ?9 AND always_tag IS ?10
             """,
             [
-                .integer(directory.version), .integer(directory.generation), .nonceAndTag(directory.name.nonceAndTag),
+                .integer(directory.version), .integer(directory.masterKeyGeneration),
+                .nonceAndTag(directory.name.nonceAndTag),
                 .nonceAndTag(directory.alwaysName?.nonceAndTag), .blob(directory.name.ciphertext),
                 .blob(directory.alwaysName?.ciphertext), .row(directory.id), .row(directory.parent),
                 .blob(directory.tag), .blob(directory.alwaysTag),
@@ -91,14 +84,15 @@ extension SQLiteRecords {
     private func insert(_ directory: DirectoryRecord) throws(KeychainFault) {
         try execute(
             """
-            INSERT INTO directory (id, parent, version, generation, tag, always_tag, name_seal, always_name_seal, \
+            INSERT INTO directory (id, parent, version, master_key_generation, tag, always_tag, name_seal, always_name_seal, \
             name, always_name) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO UPDATE SET \
-            parent = excluded.parent, version = excluded.version, generation = excluded.generation, \
-            tag = excluded.tag, always_tag = excluded.always_tag, name_seal = excluded.name_seal, \
+            parent = excluded.parent, version = excluded.version, \
+            master_key_generation = excluded.master_key_generation, tag = excluded.tag, always_tag = excluded.always_tag, name_seal = excluded.name_seal, \
             always_name_seal = excluded.always_name_seal, name = excluded.name, always_name = excluded.always_name
             """,
             [
-                .row(directory.id), .row(directory.parent), .integer(directory.version), .integer(directory.generation),
+                .row(directory.id), .row(directory.parent), .integer(directory.version),
+                .integer(directory.masterKeyGeneration),
                 .blob(directory.tag), .blob(directory.alwaysTag), .nonceAndTag(directory.name.nonceAndTag),
                 .nonceAndTag(directory.alwaysName?.nonceAndTag), .blob(directory.name.ciphertext),
                 .blob(directory.alwaysName?.ciphertext),
@@ -112,15 +106,9 @@ extension SQLiteRecords {
 
     private static func directory(_ row: borrowing StatementRow) throws -> DirectoryRecord {
         DirectoryRecord(
-            id: try row.rowID(0), parent: try row.rowID(1), version: try row.number(2), generation: try row.number(3),
-            tag: try row.tag(4), alwaysTag: try row.optionalTag(5), name: try row.sealed(nonceAndTag: 6, ciphertext: 8),
+            id: try row.rowID(0), parent: try row.rowID(1), version: try row.number(2),
+            masterKeyGeneration: try row.number(3), tag: try row.tag(4), alwaysTag: try row.optionalTag(5),
+            name: try row.sealed(nonceAndTag: 6, ciphertext: 8),
             alwaysName: try row.optionalSealed(nonceAndTag: 7, ciphertext: 9))
-    }
-
-    private static func directorySummary(_ row: borrowing StatementRow) throws -> DirectoryRowSummary {
-        DirectoryRowSummary(
-            id: try row.rowID(0), parent: try row.rowID(1), version: try row.number(2), generation: try row.number(3),
-            tag: try row.tag(4), alwaysTag: try row.optionalTag(5), nameNonceAndTag: try row.nonceAndTag(6),
-            alwaysNameNonceAndTag: row.isNull(7) ? nil : try row.nonceAndTag(7))
     }
 }

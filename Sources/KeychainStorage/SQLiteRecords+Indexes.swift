@@ -35,7 +35,7 @@ extension SQLiteRecords {
         }
         guard id > after else { throw .decode }
         var (isUnindexed, isIncomplete) = (false, false)
-        for index in StoreIndex.all where index.table == table.name {
+        for index in StoreIndex.compared where index.table == table.name {
             do throws(KeychainFault) {
                 let hasEntry = try row(index.rowWithEntry, [.row(id)]) { try $0.number(0) != 0 }
                 if hasEntry == false { isUnindexed = true }
@@ -50,8 +50,10 @@ extension SQLiteRecords {
     }
 
     func indexEntries(after position: IndexPosition, limit: Int) throws(KeychainFault) -> IndexEntries {
-        guard StoreIndex.all.indices.contains(position.index) else { return IndexEntries(wrongEntries: 0, next: nil) }
-        let found = try entries(of: StoreIndex.all[position.index], after: position.entry, limit: limit)
+        guard StoreIndex.compared.indices.contains(position.index) else {
+            return IndexEntries(wrongEntries: 0, next: nil)
+        }
+        let found = try entries(of: StoreIndex.compared[position.index], after: position.entry, limit: limit)
         var wrongEntries = 0
         var last = position.entry
         for (entry, isRight) in found {
@@ -71,7 +73,7 @@ extension SQLiteRecords {
     /// Returns the start of the next index; nil after the last one.
     private static func start(behind position: IndexPosition) -> IndexPosition? {
         let next = position.index + 1
-        return StoreIndex.all.indices.contains(next) ? IndexPosition(index: next) : nil
+        return StoreIndex.compared.indices.contains(next) ? IndexPosition(index: next) : nil
     }
 
     /// Reads entries, and whether each refers to a row with its key.

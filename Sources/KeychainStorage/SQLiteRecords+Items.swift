@@ -3,8 +3,8 @@ internal import SQLiteRows
 
 extension SQLiteRecords {
     private static let itemColumns = """
-        id, directory, version, protection, generation, tag, always_tag, ephemeral, mac, metadata_seal, \
-        secret_seals, metadata
+        id, directory, version, protection, generation, master_key_generation, secret_row, tag, always_tag, ephemeral, \
+        mac, metadata_seal, secret_seals, metadata
         """
     private static let itemSelect = "SELECT \(itemColumns) FROM item WHERE"
     static let itemByID = itemSelect + " id = ?"
@@ -12,8 +12,9 @@ extension SQLiteRecords {
     /// indexed columns from the index, where they always match the search. Read from the row, they show whether the
     /// index refers to the right one. A number without a row yields NULL in all columns: ``KeychainFault/decode``.
     private static let indexedItemSelect = """
-        SELECT item.id, item.directory, item.version, item.protection, item.generation, item.tag, item.always_tag, \
-        item.ephemeral, item.mac, item.metadata_seal, item.secret_seals, item.metadata \
+        SELECT item.id, item.directory, item.version, item.protection, item.generation, item.master_key_generation, \
+        item.secret_row, item.tag, item.always_tag, item.ephemeral, item.mac, item.metadata_seal, item.secret_seals, \
+        item.metadata \
         FROM item AS entry LEFT JOIN item ON item.id = entry.id WHERE
         """
     static let itemByTag = indexedItemSelect + " entry.tag = ?"
@@ -24,8 +25,12 @@ extension SQLiteRecords {
         SELECT \(itemColumns), \(ciphertext) FROM item WHERE id = ?
         """
     static let secretOfItem = "SELECT \(ciphertext) FROM item WHERE id = ?"
-    /// Searches for a long secret only if there is no short one.
-    private static let ciphertext = "coalesce(secret, (SELECT ciphertext FROM secret WHERE item = item.id))"
+    /// NULL, as for an item without a secret, if there are two ciphertexts, or one that is not where its size puts it.
+    private static let ciphertext = """
+        CASE WHEN secret_row IS NULL THEN CASE WHEN length(secret) <= \(ItemRecord.longestShortSecret) THEN secret END \
+        WHEN secret IS NULL THEN (SELECT ciphertext FROM secret \
+        WHERE id = secret_row AND length(ciphertext) > \(ItemRecord.longestShortSecret)) END
+        """
 
     func item(id: RowID) throws(KeychainFault) -> ItemRecord? {
         try row(Self.itemByID, [.row(id)], Self.item)
@@ -64,29 +69,15 @@ extension SQLiteRecords {
     }
 
     func itemWithSecret(id: RowID) throws(KeychainFault) -> (item: ItemRecord, secret: [UInt8])? {
-        try row(Self.itemWithSecret, [.row(id)]) { row in (try Self.item(row), row.optionalBytes(12) ?? []) }
+        try row(Self.itemWithSecret, [.row(id)]) { row in (try Self.item(row), row.optionalBytes(14) ?? []) }
     }
 
     func secret(of item: RowID) throws(KeychainFault) -> [UInt8] {
         try row(Self.secretOfItem, [.row(item)]) { $0.optionalBytes(0) ?? [] } ?? []
     }
 
-    private static let itemHeadSelect = """
-        SELECT id, directory, version, protection, generation, tag, always_tag, ephemeral, mac, metadata_seal, \
-        secret_seals FROM item WHERE
-        """
-    static let itemHeadByID = itemHeadSelect + " id = ?"
-    static let itemHeadsInOrder = itemHeadSelect + " id > ? ORDER BY id LIMIT ?"
     static let alwaysItem = "SELECT 1 FROM item WHERE directory = ? AND always_tag IS NOT NULL LIMIT 1"
     static let ephemeralItems = "SELECT id FROM item WHERE ephemeral IS NOT NULL AND id > ? ORDER BY id LIMIT ?"
-
-    func itemSummary(id: RowID) throws(KeychainFault) -> ItemRowSummary? {
-        try row(Self.itemHeadByID, [.row(id)], Self.itemSummary)
-    }
-
-    func itemSummaries(after: RowID, limit: Int) throws(KeychainFault) -> [ItemRowSummary] {
-        try page(Self.itemHeadsInOrder, after: after, limit: limit, Self.itemSummary)
-    }
 
     func holdsAlwaysItem(_ directory: RowID) throws(KeychainFault) -> Bool {
         try row(Self.alwaysItem, [.row(directory)]) { _ in true } ?? false
@@ -112,8 +103,10 @@ extension SQLiteRecords {
     }
 
     func put(_ item: ItemRecord, secret: [UInt8]?) throws(KeychainFault) {
+        let isLong = secret.map { $0.count > ItemRecord.longestShortSecret }
+        guard isLong == nil || isLong == (item.secretRow != nil) else { throw .param }
+        if secret != nil { try deleteLongSecret(of: item.id, except: item.secretRow) }
         let arguments = Self.arguments(item, secret: secret)
-        if let secret, secret.count <= Schema.longestShortSecret { try deleteLongSecret(of: item.id) }
         // SQLite rewrites the index entries of every column that a statement sets, changed or not. A first version is a
         // new row.
         let updated = item.version == 1 ? 0 : try execute(Self.updateItem, arguments)
@@ -123,36 +116,38 @@ extension SQLiteRecords {
         } else {
             erasures?.note()
         }
-        guard let secret, secret.count > Schema.longestShortSecret else { return }
+        guard let secret, let row = item.secretRow else { return }
         try execute(
             """
-            INSERT INTO secret (item, ciphertext) VALUES (?1, ?2) \
-            ON CONFLICT (item) DO UPDATE SET ciphertext = excluded.ciphertext
+            INSERT INTO secret (id, ciphertext) VALUES (?1, ?2) \
+            ON CONFLICT (id) DO UPDATE SET ciphertext = excluded.ciphertext
             """,
-            [.row(item.id), .blob(secret)])
+            [.row(row), .blob(secret)])
     }
 
-    /// Updates the row if it exists with the same tags and in the same directory. ?14 states whether there is a new
+    /// Updates the row if it exists with the same tags and in the same directory. ?16 states whether there is a new
     /// secret.
     private static let updateItem = """
-        UPDATE item SET version = ?3, protection = ?4, generation = ?5, ephemeral = ?8, mac = ?9, metadata_seal = ?10, \
-        secret_seals = ?11, metadata = ?12, secret = CASE WHEN ?14 THEN ?13 ELSE secret END \
-        WHERE id = ?1 AND directory = ?2 AND tag = ?6 AND always_tag IS ?7
+        UPDATE item SET version = ?3, protection = ?4, generation = ?5, master_key_generation = ?6, secret_row = ?7, \
+        ephemeral = ?10, mac = ?11, metadata_seal = ?12, secret_seals = ?13, metadata = ?14, \
+        secret = CASE WHEN ?16 THEN ?15 ELSE secret END \
+        WHERE id = ?1 AND directory = ?2 AND tag = ?8 AND always_tag IS ?9
         """
     private static let insertItem = """
-        INSERT INTO item (id, directory, version, protection, generation, tag, always_tag, ephemeral, mac, \
-        metadata_seal, secret_seals, metadata, secret) \
-        VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13) \
-        ON CONFLICT (id) DO UPDATE SET directory = ?2, version = ?3, protection = ?4, generation = ?5, tag = ?6, \
-        always_tag = ?7, ephemeral = ?8, mac = ?9, metadata_seal = ?10, secret_seals = ?11, metadata = ?12, \
-        secret = CASE WHEN ?14 THEN ?13 ELSE secret END
+        INSERT INTO item (id, directory, version, protection, generation, master_key_generation, secret_row, tag, \
+        always_tag, ephemeral, mac, metadata_seal, secret_seals, metadata, secret) \
+        VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15) \
+        ON CONFLICT (id) DO UPDATE SET directory = ?2, version = ?3, protection = ?4, generation = ?5, \
+        master_key_generation = ?6, secret_row = ?7, tag = ?8, always_tag = ?9, ephemeral = ?10, mac = ?11, \
+        metadata_seal = ?12, secret_seals = ?13, metadata = ?14, secret = CASE WHEN ?16 THEN ?15 ELSE secret END
         """
 
     private static func arguments(_ item: ItemRecord, secret: [UInt8]?) -> [SQLValue] {
-        let short = secret.flatMap { $0.isEmpty || $0.count > Schema.longestShortSecret ? nil : $0 }
+        let short = secret.flatMap { $0.isEmpty || item.secretRow != nil ? nil : $0 }
         return [
             .row(item.id), .row(item.directory), .integer(item.version), .integer(Int64(item.protection.rawValue)),
-            .integer(item.generation), .blob(item.tag), .blob(item.alwaysTag), .blob(item.ephemeral), .blob(item.mac),
+            .integer(item.generation), .optional(item.masterKeyGeneration), .optional(item.secretRow?.rawValue),
+            .blob(item.tag), .blob(item.alwaysTag), .blob(item.ephemeral), .blob(item.mac),
             .nonceAndTag(item.metadata.nonceAndTag), .noncesAndTags(item.secretNoncesAndTags),
             .blob(item.metadata.ciphertext), .blob(short), .integer(secret == nil ? 0 : 1),
         ]
@@ -164,32 +159,24 @@ extension SQLiteRecords {
 
     func deleteItem(_ id: RowID) throws(KeychainFault) {
         erasures?.note()
-        try deleteLongSecret(of: id)
+        try deleteLongSecret(of: id, except: nil)
         try execute("DELETE FROM item WHERE id = ?", [.row(id)])
     }
 
-    /// Must be called before the item's row is changed, which states whether there is a long secret. In a damaged file,
-    /// whose tables share a page, the row with this number could otherwise be an item's.
-    private func deleteLongSecret(of item: RowID) throws(KeychainFault) {
+    /// Must be called before the item's row is changed, which contains the number of the secret's row.
+    private func deleteLongSecret(of item: RowID, except row: RowID?) throws(KeychainFault) {
         try execute(
-            """
-            DELETE FROM secret WHERE item = ?1 AND EXISTS (SELECT 1 FROM item WHERE id = ?1 AND secret IS NULL)
-            """, [.row(item)])
+            "DELETE FROM secret WHERE id = (SELECT secret_row FROM item WHERE id = ?1) AND id IS NOT ?2",
+            [.row(item), .optional(row?.rawValue)])
     }
 
     private static func item(_ row: borrowing StatementRow) throws -> ItemRecord {
         ItemRecord(
             id: try row.rowID(0), directory: try row.rowID(1), version: try row.number(2),
-            protection: try row.value(3), generation: try row.number(4), tag: try row.tag(5),
-            alwaysTag: try row.optionalTag(6), ephemeral: row.optionalBytes(7), mac: row.optionalBytes(8),
-            metadata: try row.sealed(nonceAndTag: 9, ciphertext: 11), secretNoncesAndTags: try row.noncesAndTags(10))
-    }
-
-    private static func itemSummary(_ row: borrowing StatementRow) throws -> ItemRowSummary {
-        ItemRowSummary(
-            id: try row.rowID(0), directory: try row.rowID(1), version: try row.number(2),
-            protection: try row.value(3), generation: try row.number(4), tag: try row.tag(5),
-            alwaysTag: try row.optionalTag(6), ephemeral: row.optionalBytes(7), mac: row.optionalBytes(8),
-            metadataNonceAndTag: try row.nonceAndTag(9), secretNoncesAndTags: try row.noncesAndTags(10))
+            protection: try row.value(3), generation: try row.number(4),
+            masterKeyGeneration: try row.optionalNumber(5),
+            secretRow: try row.optionalNumber(6).map(RowID.init(rawValue:)), tag: try row.tag(7),
+            alwaysTag: try row.optionalTag(8), ephemeral: row.optionalBytes(9), mac: row.optionalBytes(10),
+            metadata: try row.sealed(nonceAndTag: 11, ciphertext: 13), secretNoncesAndTags: try row.noncesAndTags(12))
     }
 }

@@ -7,8 +7,8 @@ extension SQLiteRecords {
     func store() throws(KeychainFault) -> StoreRecord {
         let format = try format()
         let sql = """
-            SELECT identifier, salt, passes, memory, user_key_generation, highest_row, master_keys_seal, header_seal, \
-            master_keys, header FROM store WHERE id = 1
+            SELECT identifier, salt, passes, memory, user_key_generation, master_key_generation, reader_mask, writer_mask, \
+            master_keys_seal, master_keys, header_seal, header FROM store WHERE id = 1
             """
         let record = try row(sql) { row in
             guard let passes = UInt64(exactly: try row.number(2)), let memory = UInt64(exactly: try row.number(3))
@@ -16,8 +16,9 @@ extension SQLiteRecords {
             return StoreRecord(
                 format: format, identifier: try row.bytes(0, count: 16), salt: try row.bytes(1, count: 16),
                 cost: Argon2id.Cost(passes: passes, memory: memory), userKeyGeneration: try row.number(4),
-                highestRow: try row.rowID(5), masterKeys: try row.sealed(nonceAndTag: 6, ciphertext: 8),
-                header: try row.sealed(nonceAndTag: 7, ciphertext: 9))
+                masterKeyGeneration: try row.number(5), readerMask: try row.number(6), writerMask: try row.number(7),
+                masterKeys: try row.sealed(nonceAndTag: 8, ciphertext: 9),
+                header: try row.sealed(nonceAndTag: 10, ciphertext: 11))
         }
         guard let record else { throw .decode }
         return record
@@ -31,23 +32,23 @@ extension SQLiteRecords {
         erasures?.note()
         try execute(
             """
-            INSERT OR REPLACE INTO store (id, identifier, salt, passes, memory, user_key_generation, highest_row, \
-            master_keys_seal, header_seal, master_keys, header) VALUES (1, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+            INSERT OR REPLACE INTO store (id, identifier, salt, passes, memory, user_key_generation, \
+            master_key_generation, reader_mask, writer_mask, master_keys_seal, master_keys, header_seal, header) \
+            VALUES (1, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
             """,
             [
                 .blob(store.identifier), .blob(store.salt), .integer(passes), .integer(memory),
-                .integer(store.userKeyGeneration),
-                .row(store.highestRow), .nonceAndTag(store.masterKeys.nonceAndTag),
-                .nonceAndTag(store.header.nonceAndTag),
-                .blob(store.masterKeys.ciphertext),
+                .integer(store.userKeyGeneration), .integer(store.masterKeyGeneration), .integer(store.readerMask),
+                .integer(store.writerMask), .nonceAndTag(store.masterKeys.nonceAndTag),
+                .blob(store.masterKeys.ciphertext), .nonceAndTag(store.header.nonceAndTag),
                 .blob(store.header.ciphertext),
             ])
     }
 
-    func put(_ header: Sealed, highestRow: RowID) throws(KeychainFault) {
+    func put(_ header: Sealed) throws(KeychainFault) {
         let changed = try execute(
-            "UPDATE store SET header_seal = ?, header = ?, highest_row = ? WHERE id = 1",
-            [.nonceAndTag(header.nonceAndTag), .blob(header.ciphertext), .row(highestRow)])
+            "UPDATE store SET header_seal = ?, header = ? WHERE id = 1",
+            [.nonceAndTag(header.nonceAndTag), .blob(header.ciphertext)])
         guard changed == 1 else { throw .decode }
     }
 
@@ -57,15 +58,15 @@ extension SQLiteRecords {
 
     func slots() throws(KeychainFault) -> [SlotRecord] {
         let sql = """
-            SELECT id, kind, user_key_generation, user_key_seal, recipient_seal, ephemeral, parameters, user_key, \
+            SELECT id, kind, user_key_generation, ephemeral, parameters, user_key_seal, user_key, recipient_seal, \
             recipient FROM slot ORDER BY id
             """
         return try wellFormedRows(sql) { row in
             SlotRecord(
-                id: try row.number(0), kind: try row.value(1), parameters: try row.bytes(6),
-                userKeyGeneration: try row.number(2), ephemeral: try row.bytes(5),
-                userKey: try row.sealed(nonceAndTag: 3, ciphertext: 7),
-                recipient: try row.sealed(nonceAndTag: 4, ciphertext: 8))
+                id: try row.number(0), kind: try row.value(1), parameters: try row.bytes(4),
+                userKeyGeneration: try row.number(2), ephemeral: try row.bytes(3),
+                userKey: try row.sealed(nonceAndTag: 5, ciphertext: 6),
+                recipient: try row.sealed(nonceAndTag: 7, ciphertext: 8))
         }
     }
 
@@ -138,7 +139,7 @@ extension SQLiteRecords {
     }
 
     func userKeys() throws(KeychainFault) -> [UserKeyRecord] {
-        try wellFormedRows("SELECT generation, seal, key FROM user_key ORDER BY generation") { row in
+        try wellFormedRows("SELECT generation, key_seal, key FROM user_key ORDER BY generation") { row in
             UserKeyRecord(generation: try row.number(0), key: try row.sealed(nonceAndTag: 1, ciphertext: 2))
         }
     }
@@ -159,7 +160,7 @@ extension SQLiteRecords {
     func put(_ key: UserKeyRecord) throws(KeychainFault) {
         erasures?.note()
         try execute(
-            "INSERT OR REPLACE INTO user_key (generation, seal, key) VALUES (?, ?, ?)",
+            "INSERT OR REPLACE INTO user_key (generation, key_seal, key) VALUES (?, ?, ?)",
             [.integer(key.generation), .nonceAndTag(key.key.nonceAndTag), .blob(key.key.ciphertext)])
     }
 

@@ -119,29 +119,31 @@ extension SQLiteRecords {
         }
     }
 
-    func newestRowID() throws(KeychainFault) -> RowID {
+    /// All row numbers that are in use.
+    private static let usedRowIDs = ["item", "directory", "past", "secret"].map { "SELECT id FROM \($0)" }
+        .joined(separator: " UNION ALL ")
+
+    func firstUnusedRowID(from next: RowID) throws(KeychainFault) -> RowID {
         let end = RowID.lastUsual.rawValue + RowID.tableCapacity
-        let sql = """
-            SELECT max(coalesce((SELECT highest_row FROM store WHERE highest_row < ?1), 0), \
-            coalesce((SELECT max(id) FROM item WHERE id < ?2), 0), coalesce((SELECT max(id) FROM directory WHERE id < ?2), 0))
-            """
-        guard let id = try row(sql, [.row(.lastUsual), .integer(end)], { try $0.rowID(0) }) else { throw .decode }
-        return id < .lastUsual ? id : try lowestFreeRowID(below: end)
+        let highest = ["item", "directory", "past", "secret"]
+            .map { "coalesce((SELECT max(id) FROM \($0) WHERE id < ?1), 0)" }.joined(separator: ", ")
+        guard let id = try row("SELECT max(\(highest))", [.integer(end)], { try $0.rowID(0) }) else { throw .decode }
+        return id < .lastUsual ? max(next, id.next) : try unusedRowID(from: next, below: end)
     }
 
     /// Searches all rows: for a store in which a row has a number that was never assigned.
-    private func lowestFreeRowID(below end: Int64) throws(KeychainFault) -> RowID {
+    private func unusedRowID(from next: RowID, below end: Int64) throws(KeychainFault) -> RowID {
         let sql = """
-            WITH retired (id) AS (SELECT coalesce((SELECT highest_row FROM store WHERE highest_row BETWEEN 0 AND ?1 - 1), 0)), \
-            used (id) AS (SELECT id FROM item UNION ALL SELECT id FROM directory UNION ALL SELECT id FROM retired) \
+            WITH used (id) AS (\(Self.usedRowIDs) UNION ALL SELECT ?1) \
             SELECT max(id) FROM (SELECT id, lead(id, 1, ?2) OVER (ORDER BY id) AS next FROM used WHERE id < ?2) \
-            WHERE next - id > ?3 AND id >= (SELECT id FROM retired)
+            WHERE next - id > ?3 AND id >= ?1
             """
-        let found = try row(sql, [.row(.lastUsual), .integer(end), .integer(RowID.tableCapacity)]) { row in
+        let last = RowID(rawValue: next.rawValue - 1)
+        let found = try row(sql, [.row(last), .integer(end), .integer(RowID.tableCapacity)]) { row in
             row.isNull(0) ? nil : try row.rowID(0)
         }
         guard case .some(.some(let id)) = found else { throw .decode }
-        return id
+        return id.next
     }
 }
 

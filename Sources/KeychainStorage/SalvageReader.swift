@@ -7,7 +7,7 @@ struct SalvageReader {
     /// The column with the row number, by table.
     private static let tables = [
         "store": "id", "slot": "id", "device": "id", "user_key": "generation", "directory": "id", "item": "id",
-        "secret": "item",
+        "secret": "id",
     ]
 
     /// The tables that an unlock reads completely.

@@ -1,23 +1,19 @@
 internal import GRDB
 
-/// The tables of format 1, and how a file that has them is distinguished from any other.
+/// The tables of format 2, and how a file that has them is distinguished from any other.
 ///
-/// Rows contain exactly the fields of the records, so the schema determines what is readable in the file. Nonces and
-/// tags precede ciphertexts, so that summaries can be read without overflow pages. A short secret is in its item's row,
-/// which saves a query per open and a page per commit. A long one has its own table, because SQLite writes whole rows:
-/// a new xattr would otherwise write a secret of 1 MiB again.
+/// Rows contain exactly the fields of the records, so the schema determines what is readable in the file. Columns are in
+/// the order in which they are digested, with the contents last, so that digests need no overflow pages. The tables
+/// `past` and `item_key` are empty: later versions of this format use them.
 enum Schema {
     /// `PRAGMA application_id`: "KCFS".
     static let applicationID: Int32 = 0x4B43_4653
     /// `PRAGMA user_version`: the format that this program writes.
-    static let format = 1
+    static let format = 2
 
     /// The number of the page that contains the store row: the root page of the first table, because a single row needs
     /// no other.
     static let storePage = 2
-
-    /// The maximum size in bytes of a ciphertext that is in its item's row.
-    static let longestShortSecret = 1024
 
     /// The maximum size of a row in bytes: a secret of 512 MiB, the limit of the format (R35), and the other columns.
     static let longestRow = (512 << 20) + (1 << 20)
@@ -29,33 +25,45 @@ enum Schema {
         """
         CREATE TABLE store (id INTEGER PRIMARY KEY CHECK (id = 1), identifier BLOB NOT NULL, salt BLOB NOT NULL, \
         passes INTEGER NOT NULL, memory INTEGER NOT NULL, user_key_generation INTEGER NOT NULL, \
-        highest_row INTEGER NOT NULL, master_keys_seal BLOB NOT NULL, header_seal BLOB NOT NULL, master_keys BLOB NOT NULL, \
-        header BLOB NOT NULL) STRICT
+        master_key_generation INTEGER NOT NULL, reader_mask INTEGER NOT NULL, writer_mask INTEGER NOT NULL, \
+        master_keys_seal BLOB NOT NULL, master_keys BLOB NOT NULL, header_seal BLOB NOT NULL, header BLOB NOT \
+        NULL) STRICT
         """,
         """
         CREATE TABLE slot (id INTEGER PRIMARY KEY, kind INTEGER NOT NULL, user_key_generation INTEGER NOT NULL, \
-        user_key_seal BLOB NOT NULL, recipient_seal BLOB NOT NULL, ephemeral BLOB NOT NULL, \
-        parameters BLOB NOT NULL, user_key BLOB NOT NULL, recipient BLOB NOT NULL) STRICT
+        ephemeral BLOB NOT NULL, parameters BLOB NOT NULL, user_key_seal BLOB NOT NULL, user_key BLOB NOT NULL, \
+        recipient_seal BLOB NOT NULL, recipient BLOB NOT NULL) STRICT
         """,
         "CREATE TABLE device (id INTEGER PRIMARY KEY, tag BLOB NOT NULL) STRICT",
         """
         CREATE TABLE class_key (purpose INTEGER NOT NULL, generation INTEGER NOT NULL, device INTEGER NOT NULL, \
-        wrapping INTEGER NOT NULL, user_key_generation INTEGER NOT NULL, keys_seal BLOB NOT NULL, keys BLOB NOT NULL, \
-        PRIMARY KEY (purpose, generation, device, wrapping)) STRICT, WITHOUT ROWID
+        wrapping INTEGER NOT NULL, user_key_generation INTEGER NOT NULL, keys_seal BLOB NOT NULL, keys BLOB NOT \
+        NULL, PRIMARY KEY (purpose, generation, device, wrapping)) STRICT, WITHOUT ROWID
         """,
-        "CREATE TABLE user_key (generation INTEGER PRIMARY KEY, seal BLOB NOT NULL, key BLOB NOT NULL) STRICT",
+        """
+        CREATE TABLE user_key (generation INTEGER PRIMARY KEY, key_seal BLOB NOT NULL, key BLOB NOT NULL) STRICT
+        """,
         """
         CREATE TABLE directory (id INTEGER PRIMARY KEY, parent INTEGER NOT NULL, version INTEGER NOT NULL, \
-        generation INTEGER NOT NULL, tag BLOB NOT NULL, always_tag BLOB, name_seal BLOB NOT NULL, \
+        master_key_generation INTEGER NOT NULL, tag BLOB NOT NULL, always_tag BLOB, name_seal BLOB NOT NULL, \
         always_name_seal BLOB, name BLOB NOT NULL, always_name BLOB) STRICT
         """,
         """
         CREATE TABLE item (id INTEGER PRIMARY KEY, directory INTEGER NOT NULL, version INTEGER NOT NULL, \
-        protection INTEGER NOT NULL, generation INTEGER NOT NULL, tag BLOB NOT NULL, always_tag BLOB, \
-        ephemeral BLOB, mac BLOB, metadata_seal BLOB NOT NULL, secret_seals BLOB NOT NULL, \
-        metadata BLOB NOT NULL, secret BLOB) STRICT
+        protection INTEGER NOT NULL, generation INTEGER NOT NULL, master_key_generation INTEGER, secret_row \
+        INTEGER, tag BLOB NOT NULL, always_tag BLOB, ephemeral BLOB, mac BLOB, metadata_seal BLOB NOT NULL, \
+        secret_seals BLOB NOT NULL, metadata BLOB NOT NULL, secret BLOB) STRICT
         """,
-        "CREATE TABLE secret (item INTEGER PRIMARY KEY, ciphertext BLOB NOT NULL) STRICT",
+        """
+        CREATE TABLE past (id INTEGER PRIMARY KEY, protection INTEGER NOT NULL, generation INTEGER NOT NULL, \
+        master_key_generation INTEGER NOT NULL, secret_row INTEGER, tag BLOB NOT NULL, info_seal BLOB NOT NULL, \
+        secret_seals BLOB NOT NULL, info BLOB NOT NULL, metadata BLOB NOT NULL, secret BLOB) STRICT
+        """,
+        """
+        CREATE TABLE item_key (item INTEGER NOT NULL, kind INTEGER NOT NULL, tag BLOB NOT NULL, PRIMARY KEY (item, \
+        kind)) STRICT, WITHOUT ROWID
+        """,
+        "CREATE TABLE secret (id INTEGER PRIMARY KEY, ciphertext BLOB NOT NULL) STRICT",
     ]
 
     /// Creates a keychain without records in an empty database.
@@ -76,8 +84,8 @@ enum Schema {
         guard try Int32.fetchOne(db, sql: "PRAGMA application_id") == applicationID else {
             throw StoreOpenError.notAKeychain
         }
-        let found = try Int.fetchOne(db, sql: "PRAGMA user_version")
-        guard found == format else { throw StoreOpenError.unknownFormat(found ?? -1) }
+        // The file's own header has been read before, so another number is in the log.
+        guard try Int.fetchOne(db, sql: "PRAGMA user_version") == format else { throw StoreOpenError.damaged }
         let statements = try String.fetchAll(
             db, sql: "SELECT sql FROM sqlite_schema WHERE sql IS NOT NULL ORDER BY rowid")
         guard statements == Self.statements else { throw StoreOpenError.damaged }

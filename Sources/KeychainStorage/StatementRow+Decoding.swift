@@ -7,6 +7,8 @@ internal import SecretCrypto
 extension StatementRow {
     func number(_ index: Int) throws -> Int64 { try integer(index) }
 
+    func optionalNumber(_ index: Int) throws -> Int64? { isNull(index) ? nil : try number(index) }
+
     func rowID(_ index: Int) throws -> RowID {
         RowID(rawValue: try number(index))
     }
@@ -73,6 +75,7 @@ extension StatementRow {
 /// Arguments of statements.
 extension SQLValue {
     static func row(_ id: RowID) -> SQLValue { .integer(id.rawValue) }
+    static func optional(_ number: Int64?) -> SQLValue { number.map { .integer($0) } ?? .null }
     static func nonceAndTag(_ nonceAndTag: NonceAndTag) -> SQLValue { .blob(nonceAndTag.bytes) }
     static func nonceAndTag(_ nonceAndTag: NonceAndTag?) -> SQLValue { .blob(nonceAndTag.map { $0.bytes }) }
     static func noncesAndTags(_ noncesAndTags: [NonceAndTag]) -> SQLValue { .blob(noncesAndTags.flatMap { $0.bytes }) }

@@ -1,3 +1,5 @@
+internal import Keychain
+
 /// An index of the store, which finds the rows of `table` by one column, `key`.
 ///
 /// SQLite stores an entry as the key and the row number, in this order. An index on (directory) therefore also lists
@@ -26,7 +28,12 @@ struct StoreIndex: Hashable, Sendable {
         StoreIndex(name: "item_always_directory", table: "item", key: "directory", condition: "always_tag"),
         // Few or no entries: rows that were added while locked and are rewrapped at the next unlock.
         StoreIndex(name: "item_ephemeral", table: "item", key: "id", condition: "ephemeral"),
+        StoreIndex(name: "past_tag", table: "past", key: "tag"),
+        StoreIndex(name: "item_key_tag", table: "item_key", key: "tag"),
     ]
+
+    /// The indexes of tables that contain rows.
+    static let compared = all.filter { index in IndexedTable.allCases.contains { $0.name == index.table } }
 
     /// The statement that creates the index, spelled as SQLite stores it.
     var statement: String {

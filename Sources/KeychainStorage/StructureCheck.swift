@@ -11,12 +11,23 @@ enum StructureCheck {
         var faults = 0
         let messages = try String.fetchCursor(db, sql: "PRAGMA integrity_check(10000)")
         while let message = try messages.next() { faults += isFault(message) ? 1 : 0 }
-        let strays = """
-            SELECT count(*) FROM secret WHERE item NOT IN \
-            (SELECT id FROM item WHERE secret IS NULL AND length(secret_seals) > 0)
-            """
-        return faults + (try Int.fetchOne(db, sql: strays) ?? 0)
+        for sql in [strays, sharedNumbers] { faults += try Int.fetchOne(db, sql: sql) ?? 0 }
+        return faults
     }
+
+    /// The number of long secrets to which no row, or several, refer.
+    private static let strays = """
+        WITH used (id) AS (SELECT secret_row FROM item WHERE secret_row IS NOT NULL \
+        UNION ALL SELECT secret_row FROM past WHERE secret_row IS NOT NULL) \
+        SELECT (SELECT count(*) FROM secret WHERE id NOT IN (SELECT id FROM used)) \
+        + (SELECT count(*) FROM (SELECT 1 FROM used GROUP BY id HAVING count(*) > 1))
+        """
+
+    /// The number of row numbers that rows of two tables have.
+    private static let sharedNumbers = """
+        SELECT count(*) FROM (SELECT 1 FROM (SELECT id FROM item NOT INDEXED UNION ALL SELECT id FROM directory NOT INDEXED \
+        UNION ALL SELECT id FROM past NOT INDEXED UNION ALL SELECT id FROM secret) GROUP BY id HAVING count(*) > 1)
+        """
 
     private static func isFault(_ message: String) -> Bool {
         let isOfIndex = ["missing from index", "entries in index", "non-unique entry in index"]

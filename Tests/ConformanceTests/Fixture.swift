@@ -64,7 +64,7 @@ struct Fixture: Sendable {
         try keys.unlock(passphrase: try Self.passphrase())
         let seconds = Atomic<Int64>(1_700_000_000)
         let clock = Clock(seconds)
-        keychain = try KeychainStore(store: store, keys: keys) { clock.now() }
+        keychain = KeychainStore(store: store, keys: keys) { clock.now() }
         tree = KeychainFileSystem(
             keychain: keychain, options: TreeOptions(userID: 0, groupID: 0), host: Host(), commands: Commands())
     }

@@ -65,7 +65,7 @@ struct LargeFixture {
         }.get()
         let keys = try KeyRing(store: store, device: device)
         try keys.unlock(passphrase: try Fixture.passphrase())
-        keychain = try KeychainStore(store: store, keys: keys) { KeychainDate(seconds: 1_700_000_000) }
+        keychain = KeychainStore(store: store, keys: keys) { KeychainDate(seconds: 1_700_000_000) }
         tree = KeychainFileSystem(
             keychain: keychain, options: TreeOptions(userID: 0, groupID: 0), host: Host(), commands: Commands())
         try fill()
@@ -92,7 +92,7 @@ struct LargeFixture {
     }
 
     private func add(_ name: String, to directory: RowID, _ transaction: Transaction) throws(KeychainFault) {
-        let (row, now) = (keychain.reserveRowID(), keychain.now())
+        let (row, now) = try (keychain.reserveRowID(), keychain.now())
         let file = PosixAttributes(
             inode: UInt64(row.rawValue), permissions: 0o600, userID: 0, groupID: 0, modificationTime: now,
             accessTime: now)

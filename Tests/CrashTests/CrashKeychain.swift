@@ -25,7 +25,7 @@ struct CrashKeychain: Sendable {
         do {
             ring = try KeyRing(
                 store: store, device: Self.device(), commitNumberStore: deviceState, rekeyStateStore: deviceState)
-            keychain = try KeychainStore(store: store, keys: ring, clock: { .sample })
+            keychain = KeychainStore(store: store, keys: ring, clock: { .sample })
         } catch {
             store.close()
             throw error

@@ -76,7 +76,7 @@ final class StoreUnderTest {
     ) throws(KeychainFault) {
         let place = try self.directory(directory, transaction)
         let item = Item(
-            id: keychain.reserveRowID(), directory: place.id, protection: protection, account: .string(name),
+            id: try keychain.reserveRowID(), directory: place.id, protection: protection, account: .string(name),
             creationDate: .sample, persistentReference: [UInt8](repeating: 7, count: 16), file: .sample)
         if let contents { _ = try transaction.save(item, secret: contents) } else { _ = try transaction.save(item) }
         try transaction.touchDirectory(place.id)

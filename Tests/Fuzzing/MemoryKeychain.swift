@@ -34,7 +34,7 @@ struct MemoryKeychain {
     {
         store = InMemoryRecordStore(try records ?? Self.original.get())
         let keys = try KeyRing(store: store, device: Self.device(), commitNumberStore: commitNumberStore)
-        keychain = try KeychainStore(store: store, keys: keys) { .example }
+        keychain = KeychainStore(store: store, keys: keys) { .example }
         tree = KeychainFileSystem(
             keychain: keychain, options: TreeOptions(userID: 0, groupID: 0), host: QuietHost(), commands: commands)
     }

@@ -6,7 +6,7 @@ import KeychainStorage
 import KeychainTree
 import SecretCrypto
 
-/// The fixture of format 1 and its expected contents, read once: each input opens a copy.
+/// The fixture of format 2 and its expected contents, read once: each input opens a copy.
 final class StoreFixture: Sendable {
     static let pageSize = 4096
     static let loaded = Result { try StoreFixture() }
@@ -19,7 +19,7 @@ final class StoreFixture: Sendable {
 
     private static func file(_ name: String) throws -> [UInt8] {
         let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
-            .appendingPathComponent("../StoreFormat/fixtures/format-1").standardizedFileURL
+            .appendingPathComponent("../StoreFormat/fixtures/format-2").standardizedFileURL
         return [UInt8](try Data(contentsOf: folder.appendingPathComponent(name)))
     }
 
@@ -37,7 +37,7 @@ final class StoreFixture: Sendable {
             let keys = try KeyRing(store: store, device: Self.secret(deviceKey))
             let found = try keys.root(of: UnlockSecret(passphrase: Self.secret(typed)))
             try keys.unlock(root: found)
-            let keychain = try KeychainStore(store: store, keys: keys) { .example }
+            let keychain = KeychainStore(store: store, keys: keys) { .example }
             contents = try Self.contents(of: Self.client(keychain))
             keychain.close()
             root = consume found
@@ -54,7 +54,7 @@ final class StoreFixture: Sendable {
         do {
             let keys = try KeyRing(store: store, device: Self.secret(deviceKey))
             try keys.unlock(root: root)
-            return try KeychainStore(store: store, keys: keys) { .example }
+            return KeychainStore(store: store, keys: keys) { .example }
         } catch {
             store.close()
             throw error

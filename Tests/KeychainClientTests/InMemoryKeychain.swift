@@ -17,7 +17,7 @@ struct InMemoryKeychain {
         let ring = try KeyRing(store: store, device: device())
         try ring.unlock(passphrase: passphrase())
         let now = KeychainDate(seconds: 1_700_000_000, nanoseconds: 500_000_000)
-        keychain = try KeychainStore(store: store, keys: ring) { now }
+        keychain = KeychainStore(store: store, keys: ring) { now }
         connection = InProcessTransport(RequestHandler(keychain: keychain), owner: FileOwner(userID: 1, groupID: 1))
     }
 

@@ -126,7 +126,7 @@ struct LockPolicyTests {
             in: store, passphrase: try SecretBytes(text: "p"), cost: .cheap,
             device: try SecretBytes(copying: device.rawSpan))
         let keys = try KeyRing(store: store, device: try SecretBytes(copying: device.rawSpan))
-        let keychain = try KeychainStore(store: store, keys: keys) { KeychainDate(seconds: 0) }
+        let keychain = KeychainStore(store: store, keys: keys) { KeychainDate(seconds: 0) }
         try unlock(keychain)
         let journal = EventLog()
         let automatic = try AutomaticLock(policy, of: keychain, lastUse: { journal.lastUse.withLock { $0 } }) {

@@ -19,7 +19,7 @@ struct ServiceFixture {
             in: store, passphrase: SecretBytes(text: "correct"), cost: .cheap,
             device: SecretBytes(copying: device.rawSpan))
         ring = try KeyRing(store: store, device: SecretBytes(copying: device.rawSpan))
-        keychain = try KeychainStore(store: store, keys: ring, clock: { KeychainDate(seconds: 1_700_000_000) })
+        keychain = KeychainStore(store: store, keys: ring, clock: { KeychainDate(seconds: 1_700_000_000) })
         service = RequestHandler(keychain: keychain)
         try unlock()
     }

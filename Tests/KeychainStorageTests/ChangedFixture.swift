@@ -34,7 +34,7 @@ struct ChangedFixture {
         item.file.permissions = 0o600
         let contents = value.contents.map { Array($0.reversed()) + [mark] }
         item.secretCount = contents?.count
-        added.id = keychain.reserveRowID()
+        added.id = try keychain.reserveRowID()
         added.account = .string("added \(mark) after \(value.item.id.rawValue)")
         added.persistentReference = SecureRandom.bytes(16)
         added.version = 0

@@ -33,7 +33,8 @@ struct CompactionTests {
             for item in items {
                 let row = Int(item.id.rawValue)
                 let isKept = Self.kept.contains(row)
-                try writer.put(item, secret: isKept ? secret(row) : [UInt8](repeating: 0xEE, count: Self.longSecret))
+                try writer.putWithSecret(
+                    item, isKept ? secret(row) : [UInt8](repeating: 0xEE, count: Self.longSecret))
             }
         }
         try store.write { writer throws(KeychainFault) in

@@ -28,7 +28,7 @@ struct CopyTests {
         let marks = items.map { mark($0.id.rawValue, count: 600 * Int($0.id.rawValue)) }
         try store.write { writer throws(KeychainFault) in
             try writer.put(record)
-            for (item, mark) in zip(items, marks) { try writer.put(item, secret: mark) }
+            for (item, mark) in zip(items, marks) { try writer.putWithSecret(item, mark) }
         }
         return store
     }

@@ -89,7 +89,7 @@ struct CorruptStoreTests {
     }
 }
 
-/// A copy of the fixture of format 1, and its keys.
+/// A copy of the fixture of format 2, and its keys.
 struct StoreFixture {
     /// The step at which opening a store failed.
     enum Failure: String, Error {
@@ -99,11 +99,11 @@ struct StoreFixture {
 
     static let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
         .appendingPathComponent("../StoreFormat").standardizedFileURL
-    private static let source = folder.appendingPathComponent("fixtures/format-1")
+    private static let source = folder.appendingPathComponent("fixtures/format-2")
 
     /// The name of each row of the whole store, as the mount shows it.
     static let paths: Result<[RowID: String], any Error> = Result {
-        // What is foreign to one device has a name on the other. Edits move row 101 to 1000, 182 and 102 to 2^62 and the next, and add 195.
+        // What is foreign to one device has a name on the other. Edits move row 101 to 1000, 182 and 102 to 2^62 and the next, and add 205.
         var paths: [RowID: String] = [:]
         for device in 1...2 {
             let fixture = try StoreFixture()
@@ -111,7 +111,7 @@ struct StoreFixture {
             defer { keychain.store.close() }
             try collect(keychain, in: .none, prefix: "", &paths)
         }
-        paths[RowID(rawValue: 195)] = "generic-passwords/unless open/added while locked"
+        paths[RowID(rawValue: 205)] = "generic-passwords/unless open/added while locked"
         paths[RowID(rawValue: 1000)] = paths[RowID(rawValue: 101)]
         paths[.limit] = paths[RowID(rawValue: 182)]
         paths[RowID(rawValue: RowID.limit.rawValue + 1)] = paths[RowID(rawValue: 102)]
@@ -177,7 +177,7 @@ struct StoreFixture {
             let store = try SQLiteRecordStore.open(path: scratch.keychain, access: .readOnly)
             let device = try Data(contentsOf: Self.source.appendingPathComponent("device-\(number).key"))
             ring = try KeyRing(store: store, device: SecretBytes(copying: [UInt8](device).rawSpan))
-            keychain = try KeychainStore(store: store, keys: ring) { KeychainDate(seconds: 0) }
+            keychain = KeychainStore(store: store, keys: ring) { KeychainDate(seconds: 0) }
             stored = try store.read { (reader) throws(KeychainFault) in try KeySnapshot(reader) }
         } catch {
             throw Failure.refused
@@ -197,7 +197,7 @@ struct StoreFixture {
         let store = try SQLiteRecordStore.open(path: scratch.keychain)
         let ring = try KeyRing(store: store, device: SecretBytes(copying: [UInt8](device).rawSpan))
         try unlock(ring, store.read { (reader) throws(KeychainFault) in try KeySnapshot(reader) })
-        return try KeychainStore(store: store, keys: ring) { .sample }
+        return KeychainStore(store: store, keys: ring) { .sample }
     }
 
     private func unlock(_ ring: KeyRing, _ stored: KeySnapshot) throws {

@@ -172,7 +172,7 @@ final class DamageTrial {
     }
 
     private func make(_ name: Name, _ value: [UInt8], _ fixture: SQLiteKeychainFixture) throws -> RowID {
-        var item = fixture.item(name.account, count: value.count)
+        var item = try fixture.item(name.account, count: value.count)
         item.directory = name.directory
         return try fixture.keychain.change { [item] change throws(KeychainFault) in
             let saved = try change.save(item, secret: StoredContents(bytes: value))

@@ -53,7 +53,7 @@ struct IntactKeychain {
             var added: [(Item, [UInt8])] = []
             for number in 0..<300 {
                 let contents = Array("secret of \(number)".utf8)
-                var item = fixture.item("account \(number)", count: contents.count)
+                var item = try fixture.item("account \(number)", count: contents.count)
                 item.directory = rows[number * number % rows.count]
                 item.protection = classes[number % classes.count]
                 added.append((try change.save(item, secret: StoredContents(bytes: contents)), contents))

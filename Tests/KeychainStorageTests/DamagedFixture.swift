@@ -7,7 +7,7 @@ import Testing
 @testable import Keychain
 @testable import KeychainStorage
 
-/// The contents of the fixture of format 1, row by row. No other value may ever be read.
+/// The contents of the fixture of format 2, row by row. No other value may ever be read.
 struct FixtureContents: Sendable {
     struct Value: Hashable, Sendable {
         let item: Item

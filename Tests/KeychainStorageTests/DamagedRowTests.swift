@@ -34,7 +34,7 @@ struct DamagedRowTests {
             "UPDATE class_key SET purpose = 99 WHERE purpose = 32",
             "UPDATE class_key SET wrapping = 7 WHERE purpose = 32",
             "UPDATE class_key SET keys_seal = zeroblob(41) WHERE purpose = 32", "UPDATE device SET tag = X'01'",
-            "UPDATE user_key SET seal = X''",
+            "UPDATE user_key SET key_seal = X''",
         ])
     func keys(_ sql: String) throws {
         let scratch = try TemporaryDirectory()
@@ -161,7 +161,7 @@ struct DamagedClassKeyTests {
         let store = try SQLiteRecordStore.open(path: scratch.keychain)
         defer { store.close() }
         let ring = try KeyRing(store: store, device: SecretBytes(copying: [UInt8](repeating: 1, count: 32).rawSpan))
-        let keychain = try KeychainStore(store: store, keys: ring) { .sample }
+        let keychain = KeychainStore(store: store, keys: ring) { .sample }
         for protection in ProtectionClass.allCases where protection.availability != .always {
             #expect(throws: KeychainFault.interactionNotAllowed) { try keychain.checkCanAdd(protection) }
         }

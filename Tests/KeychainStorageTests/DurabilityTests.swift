@@ -23,7 +23,7 @@ struct DurabilityTests {
         let copy = scratch["copy"]
         try store.write { writer throws(KeychainFault) in try writer.put(items[0], secret: [1]) }
         try store.write { writer throws(KeychainFault) in
-            try writer.put(items[1], secret: Array(repeating: 2, count: 1 << 20))
+            try writer.putWithSecret(items[1], Array(repeating: 2, count: 1 << 20))
             // The files that a crash would leave at this time.
             #expect(throws: Never.self) {
                 for suffix in ["", "-wal"] {
@@ -55,7 +55,7 @@ struct DurabilityTests {
         for _ in 0..<3 {
             #expect(throws: KeychainFault.diskFull) {
                 try store.write { [changed] writer throws(KeychainFault) in
-                    try writer.put(changed, secret: Array(repeating: 9, count: 2 << 20))
+                    try writer.putWithSecret(changed, Array(repeating: 9, count: 2 << 20))
                 }
             }
         }
@@ -79,7 +79,7 @@ struct DurabilityTests {
             try store.write { writer throws(KeychainFault) in
                 // More than the page cache holds: SQLite has to spill to the log.
                 do throws(KeychainFault) {
-                    try writer.put(items[0], secret: Array(repeating: 9, count: 16 << 20))
+                    try writer.putWithSecret(items[0], Array(repeating: 9, count: 16 << 20))
                 } catch {
                     #expect(error == .diskFull)
                 }

@@ -33,6 +33,23 @@ struct EveryRowTests {
         return try queue.read { try $0.columns(in: table).map(\.name) }
     }
 
+    /// The items to which rows of a table belong: none for directories.
+    private static func items(of table: String, _ rows: [Int64]) throws -> Set<RowID> {
+        let items = try secretRows.get()
+        return switch table {
+        case "item": Set(rows.map(RowID.init(rawValue:)))
+        case "secret": Set(rows.compactMap { items[$0] })
+        default: []
+        }
+    }
+
+    /// The items by the rows of their long secrets.
+    private static let secretRows: Result<[Int64: RowID], any Error> = Result {
+        let items = try ids("SELECT id FROM item WHERE secret_row IS NOT NULL ORDER BY id")
+        let rows = try ids("SELECT secret_row FROM item WHERE secret_row IS NOT NULL ORDER BY id")
+        return Dictionary(uniqueKeysWithValues: zip(rows, items.map(RowID.init(rawValue:))))
+    }
+
     private func hold(_ edits: [Edit], _ length: ProofLength, _ what: String) throws {
         var cases = 0
         for number in length.spread(edits.count) where !length.isOver(after: cases) {
@@ -53,11 +70,11 @@ struct EveryRowTests {
             edits.append(
                 Edit(name: "item \(id)", sql: ["DELETE FROM item WHERE id = \(id)"], damaged: [RowID(rawValue: id)]))
         }
-        for id in try Self.ids("SELECT item FROM secret") {
+        for id in try Self.ids("SELECT id FROM secret") {
             edits.append(
                 Edit(
-                    name: "secret \(id)", sql: ["DELETE FROM secret WHERE item = \(id)"],
-                    damaged: [RowID(rawValue: id)]))
+                    name: "secret \(id)", sql: ["DELETE FROM secret WHERE id = \(id)"],
+                    damaged: try Self.items(of: "secret", [id])))
         }
         for id in try Self.ids("SELECT id FROM directory") {
             edits.append(Edit(name: "directory \(id)", sql: ["DELETE FROM directory WHERE id = \(id)"], damaged: []))
@@ -76,16 +93,16 @@ struct EveryRowTests {
     @Test("S2, S4: each row swapped with each other of its table, by number and column by column")
     func swapped() throws {
         var edits: [Edit] = []
-        for (table, key) in [("item", "id"), ("directory", "id"), ("secret", "item")] {
-            let ids = try Self.ids("SELECT \(key) FROM \(table)")
-            let columns = try Self.columns(table).filter { $0 != key }
+        for table in ["item", "directory", "secret"] {
+            let ids = try Self.ids("SELECT id FROM \(table)")
+            let columns = try Self.columns(table).filter { $0 != "id" }
             for a in ids {
                 for b in ids where a < b {
                     // The items of swapped directories stay; the swapped rows are created again or found in lost+found.
-                    let damaged = table == "directory" ? [] : [RowID(rawValue: a), RowID(rawValue: b)] as Set
+                    let damaged = try Self.items(of: table, [a, b])
                     for column in [nil] + columns.map(Optional.some) {
                         let name = "\(table) \(a) and \(b), \(column ?? "numbers")"
-                        edits.append(Edit(name: name, sql: Self.swap(table, key, a, b, column), damaged: damaged))
+                        edits.append(Edit(name: name, sql: Self.swap(table, "id", a, b, column), damaged: damaged))
                     }
                 }
             }
@@ -117,12 +134,12 @@ struct EveryRowTests {
     @Test("S4: with each column of each row of items and directories changed, only that row is damaged")
     func changed() throws {
         var edits: [Edit] = []
-        for (table, key) in [("item", "id"), ("directory", "id"), ("secret", "item")] {
-            for id in try Self.ids("SELECT \(key) FROM \(table)") {
+        for table in ["item", "directory", "secret"] {
+            for id in try Self.ids("SELECT id FROM \(table)") {
                 for column in try Self.columns(table) {
                     let change = "CASE typeof(\(column)) WHEN 'integer' THEN \(column) + 1000 ELSE randomblob(16) END"
-                    let sql = "UPDATE \(table) SET \(column) = \(change) WHERE \(key) = \(id)"
-                    let damaged: Set<RowID> = table == "directory" ? [] : [RowID(rawValue: id)]
+                    let sql = "UPDATE \(table) SET \(column) = \(change) WHERE id = \(id)"
+                    let damaged = try Self.items(of: table, [id])
                     edits.append(Edit(name: "\(table) \(id), \(column)", sql: [sql], damaged: damaged))
                 }
             }

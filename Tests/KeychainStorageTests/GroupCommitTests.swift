@@ -24,8 +24,8 @@ struct GroupCommitTests {
 
     private func adding(
         _ account: String, count: Int = 20, to fixture: SQLiteKeychainFixture, then error: KeychainFault? = nil
-    ) -> Adding {
-        Adding(item: fixture.item(account, count: count), error: error)
+    ) throws(KeychainFault) -> Adding {
+        Adding(item: try fixture.item(account, count: count), error: error)
     }
 
     @Test("F4: a write that throws is rolled back alone; the other writes of the group are durable, by one transaction")
@@ -37,8 +37,9 @@ struct GroupCommitTests {
         let outcomes = try ConcurrentWriters.run(
             on: fixture,
             [
-                adding("first", to: fixture), adding("second", to: fixture), adding("third", to: fixture, then: .param),
-                adding("fourth", count: 5000, to: fixture), adding("fifth", to: fixture, then: .duplicateItem),
+                try adding("first", to: fixture), try adding("second", to: fixture),
+                try adding("third", to: fixture, then: .param),
+                try adding("fourth", count: 5000, to: fixture), try adding("fifth", to: fixture, then: .duplicateItem),
             ])
         #expect(outcomes == [nil, nil, .param, nil, .duplicateItem])
         #expect(try fixture.commitNumber == before + 1)
@@ -104,7 +105,10 @@ struct GroupCommitTests {
         let before = try fixture.commitNumber
         let outcomes = try ConcurrentWriters.run(
             on: fixture,
-            [adding("first", to: fixture, then: .param), adding("second", to: fixture), adding("third", to: fixture)])
+            [
+                try adding("first", to: fixture, then: .param), try adding("second", to: fixture),
+                try adding("third", to: fixture),
+            ])
         #expect(outcomes == [.param, nil, nil])
         #expect(try fixture.commitNumber == before + 1)
         #expect(try fixture.contents("first") == nil && fixture.contents("third")?.count == 20)
@@ -120,13 +124,13 @@ struct GroupCommitTests {
         let before = try fixture.commitNumber
         // All of it fits into SQLite's page cache: nothing is written before the COMMIT.
         let filler = URL(fileURLWithPath: disk.path + "/filler")
-        var first = adding("first", count: 50_000, to: fixture)
+        var first = try adding("first", count: 50_000, to: fixture)
         first.afterCommit = { Self.fill(filler.path) }
         let outcomes = try ConcurrentWriters.run(
             on: fixture,
             [
-                first, adding("second", count: 50_000, to: fixture), adding("third", to: fixture, then: .param),
-                adding("fourth", to: fixture),
+                first, try adding("second", count: 50_000, to: fixture), try adding("third", to: fixture, then: .param),
+                try adding("fourth", to: fixture),
             ])
         #expect(outcomes == [.diskFull, .diskFull, .param, .diskFull])
         #expect(try fixture.commitNumber == before)
@@ -159,7 +163,8 @@ struct GroupCommitTests {
         let fixture = try SQLiteKeychainFixture(creating: scratch.keychain)
         defer { fixture.close() }
         let before = try fixture.commitNumber
-        let outcomes = try ConcurrentWriters.run(on: fixture, (0..<count).map { adding("account \($0)", to: fixture) })
+        let outcomes = try ConcurrentWriters.run(
+            on: fixture, (0..<count).map { try adding("account \($0)", to: fixture) })
         #expect(outcomes.allSatisfy { $0 == nil })
         #expect(try fixture.commitNumber == before + (count > 64 ? 2 : 1))
         let crashed = try SQLiteKeychainFixture(crashing: fixture, scratch.keychain, copy: scratch["crashed"])

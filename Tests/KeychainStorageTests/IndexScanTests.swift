@@ -9,7 +9,7 @@ import Testing
 /// Rows and indexes that differ are found and repaired from the rows.
 @Suite("S2, L1: indexes that differ from the rows")
 struct IndexScanTests {
-    static let edits = StoreIndex.all.flatMap { index in
+    static let edits = StoreIndex.compared.flatMap { index in
         WrongIndexes.Edit.allCases.map { (index, $0) }
     }
 

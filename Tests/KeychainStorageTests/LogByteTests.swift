@@ -39,7 +39,7 @@ struct LogByteTests {
         let store = try SQLiteRecordStore.open(path: path)
         let ring = try KeyRing(
             store: store, device: SecretBytes(copying: device.rawSpan), commitNumberStore: commitNumberStore)
-        let keychain = try KeychainStore(store: store, keys: ring) { .sample }
+        let keychain = KeychainStore(store: store, keys: ring) { .sample }
         return (keychain, { try ring.unlock(passphrase: SecretBytes(copying: Array("correct".utf8).rawSpan)) })
     }
 

@@ -110,7 +110,7 @@ struct LogEraserTests {
             let metadata = (0..<128).map { _ in UInt8.random(in: 0...255, using: &generator) }
             var item = try Samples.item(id)
             item.metadata.ciphertext = metadata
-            try store.write { [item] writer throws(KeychainFault) in try writer.put(item, secret: secret) }
+            try store.write { [item] writer throws(KeychainFault) in try writer.putWithSecret(item, secret) }
             ciphertexts += [secret, metadata]
         }
 

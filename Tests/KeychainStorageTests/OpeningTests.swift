@@ -233,7 +233,8 @@ struct OpeningTests {
     func damagedPage() throws {
         let scratch = try TemporaryDirectory()
         var bytes = try keychain(in: scratch, commits: 200)
-        let start = bytes.count / 4096 / 2 * 4096
+        let metadata = try Samples.item(1).metadata.ciphertext
+        let start = try #require(bytes.range(of: Data(metadata))).lowerBound / 4096 * 4096
         bytes.replaceSubrange(start..<start + 4096, with: Data(repeating: 0xEE, count: 4096))
         try bytes.write(to: URL(fileURLWithPath: scratch.keychain))
         let store = try SQLiteRecordStore.open(path: scratch.keychain)

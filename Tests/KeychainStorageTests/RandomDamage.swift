@@ -67,7 +67,7 @@ enum RandomDamage: String, CaseIterable, Sendable {
     // MARK: Indexes
 
     private static func editIndex(_ path: String, _ generator: inout SeededGenerator) throws -> String {
-        let index = StoreIndex.all[Int.random(in: 0..<StoreIndex.all.count, using: &generator)]
+        let index = StoreIndex.compared[Int.random(in: 0..<StoreIndex.compared.count, using: &generator)]
         let count = [1, 1, 2, 50][Int.random(in: 0..<4, using: &generator)]
         let rows =
             "id IN (SELECT id FROM entries ORDER BY (id * \(Int.random(in: 3...9999, using: &generator))) % 10007 LIMIT \(count))"
@@ -90,7 +90,7 @@ enum RandomDamage: String, CaseIterable, Sendable {
     private static func hideRow(_ path: String, _ generator: inout SeededGenerator) throws -> String {
         let table = Bool.random(using: &generator) ? "item" : "directory"
         let row = try row(of: table, path, &generator)
-        for index in StoreIndex.all where index.table == table && Bool.random(using: &generator) {
+        for index in StoreIndex.compared where index.table == table && Bool.random(using: &generator) {
             let sql = "DELETE FROM entries WHERE id = \(row)"
             try IndexEditor(path).edit(index.name, key: index.isUnique ? "BLOB" : "INTEGER", sql)
         }

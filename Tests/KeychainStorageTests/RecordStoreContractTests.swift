@@ -78,6 +78,8 @@ struct RecordStoreContractTests {
             var item = try Samples.item(3, protection: .always, chunks: 17)
             item.ephemeral = Array(repeating: 4, count: 32)
             item.mac = Array(repeating: 5, count: 32)
+            item.masterKeyGeneration = 7
+            item.secretRow = RowID(rawValue: 8)
             let secret = (0..<1_048_577).map { UInt8(truncatingIfNeeded: $0) }
             try store.write { writer throws(KeychainFault) in
                 try writer.put(directory)
@@ -116,6 +118,7 @@ struct RecordStoreContractTests {
             #expect(try secret() == [1, 2, 3])
             // Of any size, which determines their table.
             for bytes: [UInt8] in [Array(repeating: 5, count: 5000), [4], Array(repeating: 6, count: 1025)] {
+                item.secretRow = bytes.count > 1024 ? RowID(rawValue: 9) : nil
                 try store.write { [item] writer throws(KeychainFault) in try writer.put(item, secret: bytes) }
                 #expect(try secret() == bytes)
                 try store.write { [item] writer throws(KeychainFault) in try writer.put(item, secret: nil) }
@@ -123,7 +126,7 @@ struct RecordStoreContractTests {
                 let both = try store.read { reader throws(KeychainFault) in try reader.itemWithSecret(id: id) }
                 #expect(both?.item == item && both?.secret == bytes)
             }
-            item.secretNoncesAndTags = []
+            (item.secretNoncesAndTags, item.secretRow) = ([], nil)
             try store.write { [item] writer throws(KeychainFault) in try writer.put(item, secret: []) }
             #expect(try store.read { reader throws(KeychainFault) in try reader.item(id: id) } == item)
             #expect(try secret().isEmpty)
@@ -212,7 +215,7 @@ struct RecordStoreContractTests {
                 #expect(try reader.item(id: item.id) == nil)
                 #expect(try reader.secret(of: item.id).isEmpty)
                 #expect(try reader.slots().isEmpty)
-                #expect(try reader.newestRowID() == .none)
+                #expect(try reader.firstUnusedRowID(from: .first) == .first)
             }
         }
     }
@@ -256,58 +259,39 @@ struct RecordStoreContractTests {
         }
     }
 
-    @Test("the highest ID: of items and directories, and of the deleted ones recorded in the store")
-    func newestRowID() throws {
+    @Test("the header is replaced alone")
+    func header() throws {
         try eachStore { store in
-            func highest() throws -> Int64 {
-                try store.read { reader throws(KeychainFault) in try reader.newestRowID() }.rawValue
-            }
-            #expect(try highest() == 0)
-            let items = try [Samples.item(5), Samples.item(7)]
-            let directory = try Samples.directory(9)
-            let record = try Samples.store()
-            try store.write { writer throws(KeychainFault) in
-                for item in items { try writer.put(item, secret: nil) }
-            }
-            #expect(try highest() == 7)
+            let (record, header) = (try Samples.store(), try Samples.sealed(0x35))
             try store.write { writer throws(KeychainFault) in
                 try writer.put(record)
-                try writer.put(directory)
+                try writer.put(header)
             }
-            #expect(try highest() == 9)
-            let header = try Samples.sealed(0x35)
-            try store.write { writer throws(KeychainFault) in
-                try writer.deleteDirectory(directory.id)
-                for item in items { try writer.deleteItem(item.id) }
-                try writer.put(header, highestRow: RowID(rawValue: 50))
-            }
-            #expect(try highest() == 50)
-            #expect(try store.read { reader throws(KeychainFault) in try reader.store() }.header == header)
-            #expect(try store.read { reader throws(KeychainFault) in try reader.itemCount() } == 0)
+            var expected = record
+            expected.header = header
+            #expect(try store.read { reader throws(KeychainFault) in try reader.store() } == expected)
         }
     }
 
-    @Test("S2: heads are what the rows are without their ciphertexts, in the order of ids")
-    func heads() throws {
+    @Test("S2: pages of all items and directories are in the order of IDs")
+    func pages() throws {
         try eachStore { store in
             var items = try (Int64(1)...9).map { try Samples.item($0, directory: 20 + $0 % 2, chunks: Int($0)) }
             items[3].ephemeral = Array(repeating: 4, count: 32)
             items[3].mac = Array(repeating: 5, count: 32)
             items[5].alwaysTag = Samples.tag(5, always: true)
+            for index in items.indices { items[index].secretRow = RowID(rawValue: 100 + Int64(index)) }
             let directories = try [21, 22, 23].map { try Samples.directory($0, always: $0 == 22) }
             try store.write { [items] writer throws(KeychainFault) in
-                for item in items { try writer.put(item, secret: Array(repeating: 1, count: 9000)) }
+                for item in items { try writer.put(item, secret: Samples.longSecret) }
                 for directory in directories { try writer.put(directory) }
             }
             try store.read { [items] reader throws(KeychainFault) in
                 let third = RowID(rawValue: 3)
-                #expect(try reader.itemSummaries(after: third, limit: 4) == items[3..<7].map(\.summary))
-                #expect(try reader.itemSummaries(after: RowID(rawValue: 9), limit: 4).isEmpty)
-                #expect(try reader.itemSummary(id: items[3].id) == items[3].summary)
-                #expect(try reader.itemSummary(id: RowID(rawValue: 10)) == nil)
-                #expect(try reader.directorySummaries(after: .none, limit: 9) == directories.map(\.summary))
-                #expect(try reader.directorySummary(id: directories[1].id) == directories[1].summary)
-                #expect(try reader.directorySummary(id: third) == nil)
+                #expect(try reader.items(after: third, limit: 4) == Array(items[3..<7]))
+                #expect(try reader.items(after: RowID(rawValue: 9), limit: 4).isEmpty)
+                #expect(try reader.directories(after: .none, limit: 9) == directories)
+                #expect(try reader.directories(after: directories[1].id, limit: 1) == [directories[2]])
                 #expect(try reader.ephemeralItems(after: .none, limit: 9) == [items[3].id])
                 #expect(try reader.ephemeralItems(after: items[3].id, limit: 9).isEmpty)
                 #expect(try reader.holdsAlwaysItem(items[5].directory))

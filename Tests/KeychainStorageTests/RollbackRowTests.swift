@@ -13,7 +13,7 @@ import Testing
 struct RollbackRowTests {
     private static let keys = [
         "store": "id", "slot": "id", "device": "id", "class_key": "purpose, generation, device, wrapping",
-        "user_key": "generation", "directory": "id", "item": "id", "secret": "item",
+        "user_key": "generation", "directory": "id", "item": "id", "secret": "id",
     ]
     private static let tables = keys.keys.sorted()
 
@@ -61,13 +61,28 @@ struct RollbackRowTests {
         return try Row.fetchAll(db, sql: differing).map { row in
             let columns = key.split(separator: ",").map { $0.trimmingCharacters(in: .whitespaces) }
             let place = columns.map { "\($0) = \(row[$0] as Int64)" }.joined(separator: " AND ")
-            let id = RowID(rawValue: row[columns[0]])
             return Edit(
                 name: "\(table) \(place)",
                 sql: [
                     "DELETE FROM \(table) WHERE \(place)",
                     "INSERT OR REPLACE INTO main.\(table) SELECT * FROM source.\(table) WHERE \(place)",
-                ], damaged: ["item", "secret"].contains(table) ? [id] : table == "directory" ? [] : nil)
+                ], damaged: try items(of: table, row[columns[0]], db))
+        }
+    }
+
+    /// The items to which a row belongs: none for directories, nil for keys, which may seal any.
+    private static func items(of table: String, _ id: Int64, _ db: Database) throws -> Set<RowID>? {
+        switch table {
+        case "item": return [RowID(rawValue: id)]
+        case "directory": return []
+        case "secret":
+            let schemas = try String.fetchAll(db, sql: "SELECT name FROM pragma_database_list")
+            let items = try schemas.flatMap { schema in
+                try Int64.fetchAll(
+                    db, sql: "SELECT id FROM \"\(schema)\".item WHERE secret_row = ?", arguments: [id])
+            }
+            return Set(items.map(RowID.init(rawValue:)))
+        default: return nil
         }
     }
 
@@ -98,8 +113,7 @@ struct RollbackRowTests {
                         UPDATE main.\(table) SET (\(columns)) = (\(source) OFFSET \(number) % \
                         (SELECT count(*) FROM source.\(table))) WHERE \(key) = \(id)
                         """
-                    let damaged: Set<RowID> = table == "directory" ? [] : [RowID(rawValue: id)]
-                    return Edit(name: "\(table) \(id)", sql: [sql], damaged: damaged)
+                    return Edit(name: "\(table) \(id)", sql: [sql], damaged: try items(of: table, id, db))
                 }
             }
         }

@@ -8,38 +8,67 @@ import Testing
 /// Rows with the highest possible numbers, as another program could write them to the file.
 @Suite("S4: numbers of rows")
 struct RowNumberTests {
-    @Test("a number that was never assigned is ignored if another row has a number with free numbers after it")
+    @Test("a number that was never assigned is ignored if another one has free numbers after it")
     func crowdedRowIDs() throws {
         let usual = RowID.lastUsual.rawValue
         for kind in StoreKind.allCases {
             let (store, keep) = try kind.make()
             defer { withExtendedLifetime(keep) { store.close() } }
-            func newest(_ items: [Int64], highestRow: Int64 = 0) throws -> Int64? {
+            func unused(_ items: [Int64], from next: Int64 = 1) throws -> Int64? {
                 let records = try items.map { try Samples.item($0) }
-                var record = try Samples.store()
-                record.highestRow = RowID(rawValue: highestRow)
                 let found = try? store.write { writer throws(KeychainFault) in
-                    try writer.put(record)
                     for record in records { try writer.put(record, secret: nil) }
-                    let id = try writer.newestRowID().rawValue
+                    let id = try writer.firstUnusedRowID(from: RowID(rawValue: next)).rawValue
                     for record in records { try writer.deleteItem(record.id) }
                     return id
                 }
                 return found
             }
-            #expect(try newest([5, .max]) == 5)
-            #expect(try newest([5, 1 << 62]) == 5)
-            #expect(try newest([5, (1 << 62) - 1, usual + RowID.tableCapacity]) == 5)
-            #expect(try newest([5, usual - 1]) == usual - 1)
-            #expect(try newest([5, usual]) == 5)
+            #expect(try unused([5, .max]) == 6)
+            #expect(try unused([5, 1 << 62]) == 6)
+            #expect(try unused([5, (1 << 62) - 1, usual + RowID.tableCapacity]) == 6)
+            #expect(try unused([5, usual - 1]) == usual)
+            #expect(try unused([5, usual]) == 6)
             // New rows were numbered after a damaged one, and no free numbers follow them.
-            #expect(try newest([5, usual - 1, usual, usual + 1]) == 5)
-            #expect(try newest([5, usual], highestRow: 9) == 9)
-            #expect(try newest([5, 20, usual], highestRow: 9) == 20)
-            #expect(try newest([5], highestRow: 1 << 62) == 5)
-            #expect(try newest([usual, 5 + RowID.tableCapacity], highestRow: .min) == 5 + RowID.tableCapacity)
-            #expect(try newest([-7, .min]) == 0)
-            #expect(try newest([-7, usual]) == 0)
+            #expect(try unused([5, usual - 1, usual, usual + 1]) == 6)
+            #expect(try unused([5, usual], from: 10) == 10)
+            #expect(try unused([5, 20, usual], from: 10) == 21)
+            #expect(try unused([usual, 5 + RowID.tableCapacity]) == 6 + RowID.tableCapacity)
+            #expect(try unused([-7, .min]) == 1)
+            #expect(try unused([-7, usual]) == 1)
+        }
+    }
+
+    @Test("an unused row number: of no item, directory or long secret, and not below the requested one")
+    func unusedRowID() throws {
+        for kind in StoreKind.allCases {
+            let (store, keep) = try kind.make()
+            defer { withExtendedLifetime(keep) { store.close() } }
+            func unused(_ next: Int64) throws -> Int64 {
+                try store.read { reader throws(KeychainFault) in
+                    try reader.firstUnusedRowID(from: RowID(rawValue: next))
+                }.rawValue
+            }
+            #expect(try unused(1) == 1)
+            var items = try [Samples.item(5), Samples.item(7)]
+            let directory = try Samples.directory(9)
+            items[0].secretRow = RowID(rawValue: 11)
+            try store.write { [items] writer throws(KeychainFault) in
+                for item in items { try writer.put(item, secret: item.secretRow == nil ? nil : Samples.longSecret) }
+            }
+            #expect(try unused(1) == 12)
+            items[0].secretRow = nil
+            try store.write { [items] writer throws(KeychainFault) in
+                try writer.put(items[0], secret: [])
+                try writer.put(directory)
+            }
+            #expect(try unused(1) == 10)
+            #expect(try unused(50) == 50)
+            try store.write { [items] writer throws(KeychainFault) in
+                try writer.deleteDirectory(directory.id)
+                for item in items { try writer.deleteItem(item.id) }
+            }
+            #expect(try unused(1) == 1)
         }
     }
 

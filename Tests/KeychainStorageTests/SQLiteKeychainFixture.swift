@@ -52,7 +52,7 @@ struct SQLiteKeychainFixture: Sendable {
         let ring = try KeyRing(store: store, device: device)
         let passphrase = try secret(Array("correct".utf8))
         try ring.unlock(passphrase: passphrase)
-        return (ring, try KeychainStore(store: store, keys: ring, clock: { .sample }))
+        return (ring, KeychainStore(store: store, keys: ring, clock: { .sample }))
     }
 
     private static let device = [UInt8](repeating: 1, count: 32)
@@ -61,9 +61,9 @@ struct SQLiteKeychainFixture: Sendable {
         do throws(CryptoError) { return try SecretBytes(copying: bytes.rawSpan) } catch { throw KeychainFault(error) }
     }
 
-    func item(_ account: String, count: Int) -> Item {
+    func item(_ account: String, count: Int) throws(KeychainFault) -> Item {
         var item = Item(
-            id: keychain.reserveRowID(), directory: directory, protection: .whenUnlocked, account: .string(account),
+            id: try keychain.reserveRowID(), directory: directory, protection: .whenUnlocked, account: .string(account),
             creationDate: .sample, persistentReference: [UInt8](repeating: 7, count: 16), file: .sample)
         item.secretCount = count
         return item
@@ -71,7 +71,7 @@ struct SQLiteKeychainFixture: Sendable {
 
     @discardableResult
     func add(_ account: String, _ contents: [UInt8]) throws(KeychainFault) -> Item {
-        let item = item(account, count: contents.count)
+        let item = try item(account, count: contents.count)
         return try keychain.change { transaction throws(KeychainFault) in
             try transaction.save(item, secret: StoredContents(bytes: contents))
         }

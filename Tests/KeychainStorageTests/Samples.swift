@@ -14,6 +14,9 @@ enum Samples {
         Sealed(nonceAndTag: try seal(byte), ciphertext: Array(repeating: byte, count: count))
     }
 
+    /// A ciphertext that has its own row.
+    static let longSecret = [UInt8](repeating: 1, count: 9000)
+
     /// A tag that belongs to `number` alone.
     static func tag(_ number: Int64, always: Bool = false) -> [UInt8] {
         (0..<16).map { UInt8(truncatingIfNeeded: number >> (8 * Int64($0 % 8))) ^ (always ? 0xFF : 0) }
@@ -21,9 +24,10 @@ enum Samples {
 
     static func store() throws -> StoreRecord {
         StoreRecord(
-            format: 1, identifier: Array(1...16), salt: Array(17...32),
+            format: 2, identifier: Array(1...16), salt: Array(17...32),
             cost: Argon2id.Cost(passes: 3, memory: 268_435_456), userKeyGeneration: 1,
-            highestRow: RowID(rawValue: 3), masterKeys: try sealed(0xA1, count: 128), header: try sealed(0xA2))
+            masterKeyGeneration: 3, readerMask: 4, writerMask: 5, masterKeys: try sealed(0xA1, count: 128),
+            header: try sealed(0xA2))
     }
 
     static func slot(_ id: Int64, kind: SlotKind = .passphrase) throws -> SlotRecord {
@@ -40,8 +44,8 @@ enum Samples {
 
     static func directory(_ id: Int64, parent: Int64 = 1, always: Bool = false) throws -> DirectoryRecord {
         DirectoryRecord(
-            id: RowID(rawValue: id), parent: RowID(rawValue: parent), version: 1, generation: 1, tag: tag(id),
-            alwaysTag: always ? tag(id, always: true) : nil, name: try sealed(0xC1),
+            id: RowID(rawValue: id), parent: RowID(rawValue: parent), version: 1, masterKeyGeneration: 1,
+            tag: tag(id), alwaysTag: always ? tag(id, always: true) : nil, name: try sealed(0xC1),
             alwaysName: always ? try sealed(0xC2) : nil)
     }
 
@@ -74,5 +78,15 @@ enum StoreKind: CaseIterable {
             let store = InMemoryRecordStore()
             return (store, store)
         }
+    }
+}
+
+extension RecordWriter {
+    /// Puts an item; a long secret gets a row number that belongs to the item alone.
+    func putWithSecret(_ item: ItemRecord, _ secret: [UInt8]) throws(KeychainFault) {
+        var item = item
+        let isLong = secret.count > ItemRecord.longestShortSecret
+        item.secretRow = isLong ? RowID(rawValue: item.id.rawValue + 1_000_000) : nil
+        try put(item, secret: secret)
     }
 }

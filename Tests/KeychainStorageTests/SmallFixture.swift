@@ -5,7 +5,7 @@ import Testing
 @testable import Keychain
 @testable import KeychainStorage
 
-/// The fixture of format 1 reduced to one item of each class, and one whose secret has overflow pages: small enough to
+/// The fixture of the format reduced to one item of each class, and one whose secret has overflow pages: small enough to
 /// change each of its bytes.
 struct SmallFixture {
     let bytes: Data
@@ -59,17 +59,22 @@ struct SmallFixture {
 
     private static func places(_ path: String) throws -> ([RowID: Set<Int>], Set<Int>, Set<Int>) {
         var places: [RowID: Set<Int>] = [:]
+        var (secretPages, secretRows): ([Int64: [Int]], [RowID: Int64]) = ([:], [:])
         var (keyPages, itemPages): (Set<Int>, Set<Int>) = ([], [])
         try PageScanner(path: path).forEachRow { row in
             let pages = row.pages.map { $0 - 1 }
             switch row.table {
-            case "item", "secret":
-                if row.table == "item", let first = pages.first { itemPages.insert(first) }
-                places[RowID(rawValue: row.rowID ?? 0), default: []].formUnion(pages)
+            case "item":
+                if let first = pages.first { itemPages.insert(first) }
+                let id = RowID(rawValue: row.rowID ?? 0)
+                if case .integer(let secretRow) = row.values[6] { secretRows[id] = secretRow }
+                places[id, default: []].formUnion(pages)
+            case "secret": secretPages[row.rowID ?? 0, default: []] += pages
             case "slot", "device", "class_key", "user_key", "store": keyPages.formUnion(pages)
             default: break
             }
         }
+        for (id, secretRow) in secretRows { places[id]?.formUnion(secretPages[secretRow] ?? []) }
         return (places, keyPages, itemPages)
     }
 }

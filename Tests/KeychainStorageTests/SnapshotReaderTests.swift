@@ -19,7 +19,7 @@ struct SnapshotReaderTests {
             Thread.detachNewThread { [self] in
                 do throws(KeychainFault) {
                     try fixture.keychain.change { change throws(KeychainFault) in
-                        let item = fixture.item(account, count: 3)
+                        let item = try fixture.item(account, count: 3)
                         _ = try change.save(item, secret: StoredContents(bytes: [1, 2, 3]))
                         holds.signal()
                         resume.wait()

@@ -106,7 +106,7 @@ extension SQLiteKeychainFixture {
         _ server: String, group: String = "default"
     ) throws -> (directory: RowID, item: RowID) {
         let contents = Array("secret of alice".utf8)
-        let item = item("alice", count: contents.count)
+        let item = try item("alice", count: contents.count)
         return try keychain.change { change throws(KeychainFault) in
             let key = ContainerKey(itemClass: .internetPassword, accessGroup: Array(group.utf8))
             let container = try change.container(key, file: .sample)
@@ -121,7 +121,7 @@ extension SQLiteKeychainFixture {
     /// Adds an item of a class; returns its contents.
     func add(_ name: String, _ protection: ProtectionClass, in directory: RowID? = nil) throws -> [UInt8] {
         let contents = Array("secret of \(name)".utf8)
-        var item = item(name, count: contents.count)
+        var item = try item(name, count: contents.count)
         item.protection = protection
         item.directory = directory ?? self.directory
         _ = try keychain.change { [item] change throws(KeychainFault) in

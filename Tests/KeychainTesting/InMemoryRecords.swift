@@ -24,16 +24,17 @@ package struct InMemoryRecords: Sendable {
 
     package init() {}
 
-    /// The largest used row number that an unused one follows, or nil if all larger numbers are used.
-    var newestRowID: RowID? {
+    /// Returns an unused row number that unused ones follow, or nil if all larger numbers are used.
+    func firstUnusedRowID(from next: RowID) -> RowID? {
         let end = RowID(rawValue: RowID.lastUsual.rawValue + RowID.tableCapacity)
-        let retired = storeRecord.flatMap { $0.highestRow < .lastUsual ? $0.highestRow : nil } ?? .none
-        let used = ([retired] + directoryRecords.keys + itemRecords.keys).filter { $0 < end }.sorted()
-        guard let highest = used.last, highest >= .lastUsual else { return used.last }
+        let last = RowID(rawValue: next.rawValue - 1)
+        let secretRows = itemRecords.values.compactMap(\.secretRow)
+        let used = ([last] + directoryRecords.keys + itemRecords.keys + secretRows).filter { $0 < end }.sorted()
+        guard let highest = used.last, highest >= .lastUsual else { return used.last?.next }
         let followers = used.dropFirst() + [end]
         return zip(used, followers).reversed().first {
-            $1.rawValue - $0.rawValue > RowID.tableCapacity && $0 >= retired
-        }?.0
+            $1.rawValue - $0.rawValue > RowID.tableCapacity && $0 >= last
+        }?.0.next
     }
 
     func directory(tag: [UInt8], always: Bool) -> DirectoryRecord? {

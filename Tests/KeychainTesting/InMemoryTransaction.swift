@@ -63,31 +63,20 @@ final class InMemoryTransaction: RecordWriter {
     }
 
     func directoryIDs(after: RowID, limit: Int) throws(KeychainFault) -> [RowID] {
-        try directorySummaries(after: after, limit: limit).map(\.id)
+        try directories(after: after, limit: limit).map(\.id)
     }
 
     func itemWithSecret(id: RowID) throws(KeychainFault) -> (item: ItemRecord, secret: [UInt8])? {
         try item(id: id).map { (record) throws(KeychainFault) in (record, try secret(of: id)) }
     }
 
-    func directorySummary(id: RowID) throws(KeychainFault) -> DirectoryRowSummary? {
-        records.directoryRecords[id]?.summary
-    }
-
-    func directorySummaries(after: RowID, limit: Int) throws(KeychainFault) -> [DirectoryRowSummary] {
+    func directories(after: RowID, limit: Int) throws(KeychainFault) -> [DirectoryRecord] {
         let ids = records.directoryRecords.keys.filter { $0 > after }.sorted().prefix(limit)
-        return ids.compactMap { records.directoryRecords[$0]?.summary }
+        return ids.compactMap { records.directoryRecords[$0] }
     }
 
     func holdsAlwaysDirectory(_ parent: RowID) throws(KeychainFault) -> Bool {
         records.directoryRecords.values.contains { $0.parent == parent && $0.alwaysTag != nil }
-    }
-
-    func itemSummary(id: RowID) throws(KeychainFault) -> ItemRowSummary? { records.itemRecords[id]?.summary }
-
-    func itemSummaries(after: RowID, limit: Int) throws(KeychainFault) -> [ItemRowSummary] {
-        let ids = records.itemRecords.keys.filter { $0 > after }.sorted().prefix(limit)
-        return ids.compactMap { records.itemRecords[$0]?.summary }
     }
 
     func holdsAlwaysItem(_ directory: RowID) throws(KeychainFault) -> Bool {
@@ -140,8 +129,8 @@ final class InMemoryTransaction: RecordWriter {
         Array(records.itemRecords.values.filter { $0.protection == protection }.map(\.id).prefix(limit))
     }
 
-    func newestRowID() throws(KeychainFault) -> RowID {
-        guard let id = records.newestRowID else { throw .decode }
+    func firstUnusedRowID(from next: RowID) throws(KeychainFault) -> RowID {
+        guard let id = records.firstUnusedRowID(from: next) else { throw .decode }
         return id
     }
 
@@ -165,10 +154,9 @@ final class InMemoryTransaction: RecordWriter {
 
     func put(_ store: StoreRecord) throws(KeychainFault) { records.storeRecord = store }
 
-    func put(_ header: Sealed, highestRow: RowID) throws(KeychainFault) {
+    func put(_ header: Sealed) throws(KeychainFault) {
         guard records.storeRecord != nil else { throw .decode }
         records.storeRecord?.header = header
-        records.storeRecord?.highestRow = highestRow
     }
 
     func put(_ slot: SlotRecord) throws(KeychainFault) { records.slotRecords[slot.id] = slot }
@@ -190,7 +178,12 @@ final class InMemoryTransaction: RecordWriter {
 
     func put(_ directory: DirectoryRecord) throws(KeychainFault) { try records.put(directory) }
 
-    func put(_ item: ItemRecord, secret: [UInt8]?) throws(KeychainFault) { try records.put(item, secret: secret) }
+    func put(_ item: ItemRecord, secret: [UInt8]?) throws(KeychainFault) {
+        if let secret {
+            guard (secret.count > ItemRecord.longestShortSecret) == (item.secretRow != nil) else { throw .param }
+        }
+        try records.put(item, secret: secret)
+    }
 
     func deleteSlot(_ id: Int64) throws(KeychainFault) { records.slotRecords[id] = nil }
 

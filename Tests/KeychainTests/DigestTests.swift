@@ -24,7 +24,7 @@ struct DigestFixture {
 
     init() throws {
         keyRingFixture = try KeyRingFixture()
-        keychain = try KeychainStore(store: keyRingFixture.store, keys: keyRingFixture.ring, clock: { .sample })
+        keychain = KeychainStore(store: keyRingFixture.store, keys: keyRingFixture.ring, clock: { .sample })
         directory = try keychain.change { change throws(KeychainFault) in
             let container = try change.container(ContainerKey(itemClass: .genericPassword), file: .sample)
             return try change.addDirectory(
@@ -33,15 +33,15 @@ struct DigestFixture {
         }
     }
 
-    func item(_ account: String, _ protection: ProtectionClass = .whenUnlocked) -> Item {
+    func item(_ account: String, _ protection: ProtectionClass = .whenUnlocked) throws(KeychainFault) -> Item {
         Item(
-            id: keychain.reserveRowID(), directory: directory, protection: protection, account: .string(account),
+            id: try keychain.reserveRowID(), directory: directory, protection: protection, account: .string(account),
             creationDate: .sample, persistentReference: [UInt8](repeating: 7, count: 16), file: .sample)
     }
 
     @discardableResult
-    func add(_ account: String, _ protection: ProtectionClass = .whenUnlocked) throws -> Item {
-        var item = item(account, protection)
+    func add(_ account: String, _ protection: ProtectionClass = .whenUnlocked) throws(KeychainFault) -> Item {
+        var item = try item(account, protection)
         item.secretCount = 3
         return try keychain.change { [item] change throws(KeychainFault) in
             try change.save(item, secret: Contents(bytes: [1, 2, 3]))
@@ -55,17 +55,24 @@ struct DigestFixture {
         }
     }
 
-    /// From scratch: all rows that there are.
-    func sum() throws -> DigestSum {
-        let digest = try keyRingFixture.ring.ledger.digest()
-        let records = keyRingFixture.store.records
-        var sum = try digest.sum(#require(records.storeRecord))
-        for slot in records.slotRecords.values { sum += try digest.sum(slot) }
-        for device in records.deviceRecords.values { sum += try digest.sum(device) }
-        for key in records.classKeyRecords { sum += try digest.sum(key) }
-        for directory in records.directoryRecords.values { sum += try digest.sum(directory.summary) }
-        for item in records.itemRecords.values { sum += try digest.sum(item.summary) }
-        return sum
+    /// The sums of all rows in the store.
+    func sums() throws -> StoreSums {
+        try keyRingFixture.store.records.sums(keyRingFixture.ring.ledger.digest())
+    }
+}
+
+extension InMemoryRecords {
+    /// The sums of all rows.
+    func sums(_ digest: RowDigest) throws -> StoreSums {
+        var sums = StoreSums()
+        sums.keys = try digest.sum(#require(storeRecord))
+        for slot in slotRecords.values { sums.keys += try digest.sum(slot) }
+        for device in deviceRecords.values { sums.keys += try digest.sum(device) }
+        for key in classKeyRecords { sums.keys += try digest.sum(key) }
+        for key in userKeyRecords.values { sums.keys += try digest.sum(key) }
+        for directory in directoryRecords.values { sums.rows += try digest.sum(directory) }
+        for item in itemRecords.values { sums.rows += try digest.sum(item) }
+        return sums
     }
 }
 
@@ -104,7 +111,7 @@ struct DigestTests {
     @Test("S2: a new store has a header that is true, and its first commit is number 1")
     func creation() throws {
         let keyRingFixture = try KeyRingFixture()
-        let keychain = try KeychainStore(store: keyRingFixture.store, keys: keyRingFixture.ring, clock: { .sample })
+        let keychain = KeychainStore(store: keyRingFixture.store, keys: keyRingFixture.ring, clock: { .sample })
         #expect(try keyRingFixture.ring.header(of: #require(keyRingFixture.store.records.storeRecord)).commit == 1)
         #expect(try keychain.verifyNow().rows == nil)
         // Another device enters itself at its first unlock.
@@ -112,7 +119,7 @@ struct DigestTests {
         try other.unlock()
         #expect(other.store.records.deviceRecords.count == 2)
         #expect(try other.ring.header(of: #require(other.store.records.storeRecord)).commit == 2)
-        let elsewhere = try KeychainStore(store: other.store, keys: other.ring, clock: { .sample })
+        let elsewhere = KeychainStore(store: other.store, keys: other.ring, clock: { .sample })
         #expect(try elsewhere.verifyNow().rows == nil)
     }
 
@@ -127,7 +134,7 @@ struct DigestTests {
             commits += 1
             let header = try fixture.header
             #expect(header.commit == commits)
-            #expect(header.rows == (try fixture.sum()), "after step \(step)")
+            #expect(header.sums == (try fixture.sums()), "after step \(step)")
             if step == 150 { fixture.keyRingFixture.ring.lock() }
             if step == 200 { try fixture.keyRingFixture.unlock() }
         }
@@ -184,7 +191,7 @@ struct DigestTests {
         #expect(throws: KeychainFault.diskFull) { try fixture.add("b") }
         #expect(try fixture.header == before)
         try fixture.add("c")
-        #expect(try fixture.header.rows == fixture.sum())
+        #expect(try fixture.header.sums == fixture.sums())
         #expect(try fixture.header.commit == before.commit + 1)
     }
 
@@ -204,7 +211,9 @@ struct DigestTests {
                 { $0.format += 1 }, { $0.identifier = $0.identifier.flipped(3) }, { $0.salt = $0.salt.flipped(2) },
                 { $0.cost = Argon2id.Cost(passes: 9, memory: $0.cost.memory) },
                 { $0.cost = Argon2id.Cost(passes: $0.cost.passes, memory: 1 << 40) }, { $0.userKeyGeneration += 1 },
-                { $0.highestRow.rawValue += 1 }, { $0.masterKeys.nonceAndTag = flipped($0.masterKeys.nonceAndTag) },
+                { $0.masterKeyGeneration += 1 }, { $0.readerMask += 1 }, { $0.writerMask += 1 },
+                { $0.masterKeys.nonceAndTag = flipped($0.masterKeys.nonceAndTag) },
+                { $0.masterKeys.ciphertext = $0.masterKeys.ciphertext.flipped(1) },
             ])
         let slot = try #require(records.slotRecords[1])
         try expectAllDiffer(
@@ -225,15 +234,17 @@ struct DigestTests {
                 { $0.wrapping = $0.wrapping == .userKey ? .deviceKey : .userKey },
                 { $0.keys.nonceAndTag = flipped($0.keys.nonceAndTag) },
             ])
-        let directory = try #require(records.directoryRecords[fixture.directory]).summary
+        let directory = try #require(records.directoryRecords[fixture.directory])
         try expectAllDiffer(
             directory, digest.sum,
             [
-                { $0.id.rawValue += 1 }, { $0.parent.rawValue += 1 }, { $0.version += 1 }, { $0.generation += 1 },
-                { $0.tag = $0.tag.flipped(1) }, { $0.alwaysTag = nil }, { $0.alwaysTag = $0.alwaysTag?.flipped(2) },
-                { $0.nameNonceAndTag = flipped($0.nameNonceAndTag) }, { $0.alwaysNameNonceAndTag = nil },
+                { $0.id.rawValue += 1 }, { $0.parent.rawValue += 1 }, { $0.version += 1 },
+                { $0.masterKeyGeneration += 1 }, { $0.tag = $0.tag.flipped(1) }, { $0.alwaysTag = nil },
+                { $0.alwaysTag = $0.alwaysTag?.flipped(2) },
+                { $0.name.nonceAndTag = flipped($0.name.nonceAndTag) },
+                { $0.name.ciphertext = $0.name.ciphertext.flipped(1) }, { $0.alwaysName = nil },
             ])
-        for item in records.itemRecords.values.map(\.summary) {
+        for item in records.itemRecords.values {
             try expectAllDiffer(
                 item, digest.sum,
                 [
@@ -241,7 +252,10 @@ struct DigestTests {
                     { $0.protection = .afterFirstUnlockThisDeviceOnly }, { $0.generation += 1 },
                     { $0.tag = $0.tag.flipped(1) }, { $0.alwaysTag = $0.alwaysTag == nil ? [] : nil },
                     { $0.ephemeral = $0.ephemeral == nil ? [] : $0.ephemeral?.flipped(1) },
-                    { $0.mac = $0.mac == nil ? [] : nil }, { $0.metadataNonceAndTag = flipped($0.metadataNonceAndTag) },
+                    { $0.masterKeyGeneration = $0.masterKeyGeneration == nil ? 1 : nil },
+                    { $0.secretRow = RowID(rawValue: 7) }, { $0.mac = $0.mac == nil ? [] : nil },
+                    { $0.metadata.nonceAndTag = flipped($0.metadata.nonceAndTag) },
+                    { $0.metadata.ciphertext = $0.metadata.ciphertext.flipped(1) },
                     { $0.secretNoncesAndTags[0] = flipped($0.secretNoncesAndTags[0]) }, { $0.secretNoncesAndTags = [] },
                 ])
         }

@@ -98,7 +98,7 @@ struct DirectoryEnvelopeTests {
         }
         for change: (inout DirectoryRecord) -> Void in [
             { $0.id = RowID(rawValue: 3) }, { $0.parent = RowID(rawValue: 3) }, { $0.version = 2 },
-            { $0.generation = 2 }, { ($0.name, $0.alwaysName) = ($0.alwaysName ?? $0.name, $0.name) },
+            { ($0.name, $0.alwaysName) = ($0.alwaysName ?? $0.name, $0.name) },
             { $0.alwaysTag = nil },
             { $0.alwaysName = nil },
         ] {

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Keychain
 
-/// Properties of format 1 beyond the codecs: damage affects only the damaged rows, and parts of two stores cannot be
+/// Properties of format 2 beyond the codecs: damage affects only the damaged rows, and parts of two stores cannot be
 /// combined.
 @Suite("store format")
 struct FormatTests {
@@ -68,7 +68,7 @@ struct FormatTests {
     @Test("S4: check also opens the columns that only a mount before its first unlock would open")
     func alwaysName() throws {
         let fixture = try KeyRingFixture()
-        let keychain = try KeychainStore(store: fixture.store, keys: fixture.ring) { .sample }
+        let keychain = KeychainStore(store: fixture.store, keys: fixture.ring) { .sample }
         try keychain.change { (transaction) throws(KeychainFault) in
             try transaction.writer.put(try fixture.directories.seal(.container, in: nil, alsoAlways: true))
         }
@@ -80,13 +80,13 @@ struct FormatTests {
         try records.put(changed)
         fixture.store.records = records
         let report = try keychain.check()
-        #expect(report.damagedDirectories == [row.id] && report.rowFault == nil)
+        #expect(report.damagedDirectories == [row.id] && report.rowFault == .rowsReplaced)
     }
 
     @Test("S2: the digest detects a changed byte in any key, even one that cannot be opened")
     func keyCiphertexts() throws {
         let fixture = try KeyRingFixture()
-        let keychain = try KeychainStore(store: fixture.store, keys: fixture.ring) { .sample }
+        let keychain = KeychainStore(store: fixture.store, keys: fixture.ring) { .sample }
         let intact = fixture.store.records
         var changes: [(inout InMemoryRecords) -> Void] = [
             { $0.slotRecords[1]?.recipient.ciphertext[0] ^= 1 }, { $0.slotRecords[1]?.userKey.ciphertext[0] ^= 1 },

@@ -58,7 +58,7 @@ struct IntegrityScanTests {
         #expect(try fault { $0.deviceRecords[9] = DeviceRecord(id: 9, tag: []) } == .rowsAdded(1))
         #expect(try fault { try $0.put(#require(older.itemRecords[item.id]), secret: nil) } == .rowsReplaced)
         #expect(try fault { $0.slotRecords[1]?.parameters = [1] } == .rowsReplaced)
-        #expect(try fault { $0.storeRecord?.highestRow.rawValue = 1 } == .rowsReplaced)
+        #expect(try fault { $0.storeRecord?.readerMask = 1 } == .rowsReplaced)
         #expect(try fault { $0.storeRecord?.header = try #require(older.storeRecord).header } == .rowsAdded(1))
         #expect(try fault { $0.storeRecord?.header.ciphertext[0] ^= 1 } == .rowsUnreadable)
         #expect(throws: KeychainFault.decode) { try fixture.add("under a damaged header nothing is committed") }
@@ -74,7 +74,7 @@ struct IntegrityScanTests {
     @Test("S2: one worker verifies after each unlock and ends at close")
     func worker() async throws {
         let keyRingFixture = try KeyRingFixture(unlocked: false)
-        let keychain = try KeychainStore(store: keyRingFixture.store, keys: keyRingFixture.ring, clock: { .sample })
+        let keychain = KeychainStore(store: keyRingFixture.store, keys: keyRingFixture.ring, clock: { .sample })
         #expect(keychain.integrity == .unverified)
         let reports = AsyncStream<Bool>.makeStream()
         Thread.detachNewThread {

@@ -15,7 +15,7 @@ struct ItemCacheTests {
     init() throws {
         let fixture = try KeyRingFixture()
         store = fixture.store
-        keychain = try KeychainStore(store: store, keys: fixture.ring) { .sample }
+        keychain = KeychainStore(store: store, keys: fixture.ring) { .sample }
         let made = try keychain.change { (change) throws(KeychainFault) -> (Directory, Item) in
             let container = try change.container(ContainerKey(itemClass: .genericPassword), file: .sample)
             let service = Directory.Key.service(.generic(service: .string("mail")))

@@ -39,8 +39,13 @@ struct KeyRingFixture {
     func add(_ item: Item, _ contents: [UInt8]) throws -> ItemRecord {
         var item = item
         item.secretCount = contents.count
-        let sealed = try items.seal(item, secret: contents.rawSpan)
-        try store.write { (writer) throws(KeychainFault) in try writer.put(sealed.record, secret: sealed.secret) }
+        var sealed = try items.seal(item, secret: contents.rawSpan)
+        if sealed.secret.count > ItemRecord.longestShortSecret {
+            sealed.record.secretRow = RowID(rawValue: item.id.rawValue + 1_000_000)
+        }
+        try store.write { [sealed] (writer) throws(KeychainFault) in
+            try writer.put(sealed.record, secret: sealed.secret)
+        }
         return sealed.record
     }
 

@@ -149,10 +149,20 @@ struct KeyRingTests {
         let record = try #require(fixture.store.records.storeRecord)
         #expect(try fixture.ring.header(of: record).commit == 1)
         var changed = record
-        changed.header = try fixture.ring.sealed(
-            StoreHeader(commit: 7, rows: try #require(DigestSum(count: 3, digest: [UInt8](repeating: 9, count: 32)))))
-        #expect(try fixture.ring.header(of: changed).commit == 7)
-        #expect(try fixture.ring.header(of: changed).rows.digest == [UInt8](repeating: 9, count: 32))
+        var header = StoreHeader()
+        header.commit = 7
+        header.sums.rows = try #require(DigestSum(count: 3, digest: [UInt8](repeating: 9, count: 32)))
+        header.rulesRow = RowID(rawValue: 300)
+        changed.header = try fixture.ring.sealed(header, for: changed)
+        #expect(try fixture.ring.header(of: changed) == header)
+        for bytes in [
+            header.encoded + [0], header.encoded.dropLast(), [UInt8](repeating: 0xFF, count: StoreHeader.byteCount),
+        ] {
+            #expect(throws: KeychainFault.decode) { try StoreHeader(decoding: Array(bytes)) }
+        }
+        var later = header.encoded
+        later[StoreHeader.byteCount - 1] = 1
+        #expect(try StoreHeader(decoding: later).encoded == later, "bytes of later versions are kept")
         changed.header.ciphertext[0] ^= 1
         #expect(throws: KeychainFault.decode) { try fixture.ring.header(of: changed) }
         changed.header = try #require(try KeyRingFixture().store.records.storeRecord).header

@@ -93,7 +93,7 @@ struct NewKeysTests {
     @Test("S2: the digest is that of the new rows")
     func digest() throws {
         let fixture = try twoSlots()
-        let keychain = try KeychainStore(store: fixture.store, keys: fixture.ring) { .sample }
+        let keychain = KeychainStore(store: fixture.store, keys: fixture.ring) { .sample }
         try renew(fixture, removing: [2])
         try renew(fixture)
         #expect(try keychain.verifyNow().rows == nil)
@@ -215,7 +215,7 @@ struct ItemsAfterNewKeysTests {
     @Test("L5: an item whose attributes change is sealed again, with its secret")
     func attributes() throws {
         let fixture = try KeyRingFixture()
-        let keychain = try KeychainStore(store: fixture.store, keys: fixture.ring) { .sample }
+        let keychain = KeychainStore(store: fixture.store, keys: fixture.ring) { .sample }
         var item = try keychain.change { (transaction) throws(KeychainFault) in
             try transaction.save(Item.sample(id: 100), secret: Contents(bytes: [7]))
         }

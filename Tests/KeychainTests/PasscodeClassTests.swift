@@ -51,7 +51,7 @@ struct PasscodeClassTests {
         #expect(throws: KeychainFault.interactionNotAllowed) { try fixture.ring.currentKeys(for: Self.passcode) }
         #expect(throws: KeychainFault.interactionNotAllowed) { try fixture.items.open(passcode) }
         #expect(try fixture.contents(other) == [2])
-        let keychain = try KeychainStore(store: fixture.store, keys: fixture.ring) { .sample }
+        let keychain = KeychainStore(store: fixture.store, keys: fixture.ring) { .sample }
         #expect(try keychain.verifyNow().rows == nil)
     }
 

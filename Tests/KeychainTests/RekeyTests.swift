@@ -28,7 +28,7 @@ private struct RekeyFixture {
         store = InMemoryRecordStore(records, isReadOnly: isReadOnly)
         self.notes = notes
         let ring = try KeyRing(store: store, device: KeyRingFixture.device(device), rekeyStateStore: notes)
-        keychain = try KeychainStore(store: store, keys: ring) { .sample }
+        keychain = KeychainStore(store: store, keys: ring) { .sample }
         try unlock()
     }
 
@@ -78,7 +78,7 @@ extension DigestFixture {
             let protection = ProtectionClass.allCases[number % ProtectionClass.allCases.count]
             items.append(try add("item \(number)", protection))
         }
-        let empty = item("none")
+        let empty = try item("none")
         items.append(try keychain.change { (transaction) throws(KeychainFault) in try transaction.save(empty) })
         return items
     }
@@ -219,7 +219,7 @@ struct RekeyTests {
         let items = try fixture.filled()
         let second = try RekeyFixture(fixture.keyRingFixture.store.records, device: 2)
         let own = try second.keychain.change { [fixture] (transaction) throws(KeychainFault) in
-            var item = fixture.item("theirs", .whenUnlockedThisDeviceOnly)
+            var item = try fixture.item("theirs", .whenUnlockedThisDeviceOnly)
             item.id = RowID(rawValue: 5000)
             item.secretCount = 3
             return try transaction.save(item, secret: Contents(bytes: [1, 2, 3]))

@@ -16,7 +16,7 @@ struct RewrappingTests {
     private func addLocked(_ count: Int, from first: Int = 0) throws -> [Item] {
         fixture.keychain.lock()
         return try (first..<first + count).map { number in
-            var item = fixture.item("locked \(number)", .whenUnlockedUnlessOpen)
+            var item = try fixture.item("locked \(number)", .whenUnlockedUnlessOpen)
             let contents = contents(number)
             item.secretCount = contents.count
             return try fixture.keychain.change { [item] change throws(KeychainFault) in
@@ -60,7 +60,7 @@ struct RewrappingTests {
         #expect(ephemeralCount() == 0)
         let again = try KeyRingFixture(copying: fixture.keyRingFixture.store.records)
         try again.unlock()
-        let keychain = try KeychainStore(store: again.store, keys: again.ring, clock: { .sample })
+        let keychain = KeychainStore(store: again.store, keys: again.ring, clock: { .sample })
         for (number, item) in items.enumerated() {
             let found = try #require(try keychain.itemWithSecret(id: item.id))
             #expect(try found.secret?.all() == contents(number))
@@ -106,7 +106,7 @@ struct RewrappingTests {
         for (number, item) in items.enumerated() {
             #expect(try fixture.keychain.itemWithSecret(id: item.id)?.secret?.all() == contents(number))
         }
-        #expect(try fixture.sum() == fixture.header.rows)
+        #expect(try fixture.sums() == fixture.header.sums)
     }
 
     @Test("S3: a lock in the middle of a row rolls the transaction back")
@@ -124,7 +124,7 @@ struct RewrappingTests {
             }
         }
         #expect(fixture.keyRingFixture.store.records.itemRecords == before.itemRecords)
-        #expect(try fixture.sum() == fixture.header.rows)
+        #expect(try fixture.sums() == fixture.header.sums)
     }
 
     @Test("S3, F9: without space the rows are not modified, and it is reported")
@@ -134,7 +134,7 @@ struct RewrappingTests {
         try fixture.keyRingFixture.unlock()
         #expect(throws: KeychainFault.diskFull) { try fixture.keychain.rewrapPage(after: .none) }
         #expect(ephemeralCount() == 3)
-        #expect(try fixture.sum() == fixture.header.rows)
+        #expect(try fixture.sums() == fixture.header.sums)
         fixture.keyRingFixture.store.failNextWrite(with: .diskFull)
         let counts = try await reports(1) {}
         #expect(counts == [-1])

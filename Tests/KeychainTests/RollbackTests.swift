@@ -40,9 +40,11 @@ struct RollbackTests {
     /// The store as it is after that many commits.
     private func records(commit: Int64) throws -> InMemoryRecords {
         var records = fixture.store.records
-        let header = try fixture.ring.header(of: #require(records.storeRecord))
-        records.storeRecord?.header = try fixture.ring.sealed(
-            StoreHeader(commit: commit, rows: header.rows))
+        var store = try #require(records.storeRecord)
+        var header = try fixture.ring.header(of: store)
+        header.commit = commit
+        store.header = try fixture.ring.sealed(header, for: store)
+        records.storeRecord = store
         return records
     }
 
@@ -147,10 +149,11 @@ struct RollbackTests {
             }
             #expect(try record.number(in: head + mac) == nil)
         }
-        let header = StoreHeader(commit: 3)
-        let sealed = try master.rowDigest.using { (key) throws(CryptoError) in try header.sealed(by: key, store: store)
+        var sealed = try #require(fixture.store.records.storeRecord)
+        sealed.header = try master.rowDigest.using { (key) throws(CryptoError) in
+            try StoreHeader().sealed(by: key, for: sealed)
         }
-        #expect(throws: KeychainFault.decode) { try StoreHeader(opening: sealed, key: master.header, store: store) }
+        #expect(throws: KeychainFault.decode) { try StoreHeader(opening: sealed, key: master.header) }
         #expect(try record.number(in: record.bytes(of: 3)) == 3)
     }
 
@@ -179,7 +182,7 @@ struct RollbackTests {
         try accepting.unlock(passphrase: passphrase(), acceptingRollback: true)
         #expect(accepting.state == .unlocked && accepting.rollbackCheck == .accepted)
         #expect(accepting.isAvailable(.whenUnlocked))
-        let keychain = try KeychainStore(store: accepting.store, keys: accepting) { .sample }
+        let keychain = KeychainStore(store: accepting.store, keys: accepting) { .sample }
         #expect(throws: KeychainFault.decode) { try keychain.change { (_) throws(KeychainFault) in } }
     }
 

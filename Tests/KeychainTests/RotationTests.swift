@@ -145,9 +145,12 @@ private struct Rotation: ~Copyable {
         let oldKey = try BLAKE2b.derive(key: old, parts: [KeyLabel.masterKeyWrapping, store.identifier])
         let material = try AEAD.open(
             store.masterKeys.ciphertext.rawSpan, nonceAndTag: store.masterKeys.nonceAndTag, key: oldKey,
-            associatedData: MasterKeys.binding(1, store: store.identifier).bytes)
-        store.masterKeys = try MasterKeys.wrap(material, userKey: fresh, store: store.identifier, generation: 2)
+            associatedData: MasterKeys.binding(store).bytes)
+        let master = try MasterKeys(material: material, generation: 1, store: store.identifier)
+        let header = try StoreHeader(opening: store, key: master.header)
         store.userKeyGeneration = 2
+        store.header = try master.header.use { (key) throws(CryptoError) in try header.sealed(by: key, for: store) }
+        store.masterKeys = try MasterKeys.wrap(material, userKey: fresh, for: store)
         records.storeRecord = store
     }
 

@@ -89,8 +89,8 @@ struct SlotTests {
         let old = try userKey("correct", of: records)
         let fresh = try SecretBytes(randomCount: 32)
         let master = try MasterKeys.material(store, userKey: old)
-        store.masterKeys = try MasterKeys.wrap(master, userKey: fresh, store: store.identifier, generation: 2)
         store.userKeyGeneration = 2
+        store.masterKeys = try MasterKeys.wrap(master, userKey: fresh, for: store)
         let place = SlotAddress(store: store.identifier, id: 1, kind: .passphrase, userKeyGeneration: 2)
         records.slotRecords[1] = try SlotRecord(
             wrapping: fresh, for: slot.recipient(userKey: old, store: store.identifier), at: place)

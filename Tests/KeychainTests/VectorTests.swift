@@ -7,7 +7,7 @@ import Testing
 
 /// `Tests/StoreFormat/vectors.json`, made by the independent reader (`Tests/StoreFormat/make-vectors`) from the format's
 /// document alone.
-@Suite("S6: vectors of store format 1")
+@Suite("S6: vectors of store format 2")
 struct VectorTests {
     private static let vectors: Result<Vectors, any Error> = Result {
         let file = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
@@ -144,6 +144,29 @@ struct VectorTests {
         }
     }
 
+    @Test("S2, S6: headers decode to their values and encode to the same bytes; others are refused")
+    func headers() throws {
+        #expect(vectors.headers.good.count >= 5 && vectors.headers.bad.count >= 5)
+        for vector in vectors.headers.good {
+            let header = try StoreHeader(decoding: vector.plaintext.bytes)
+            #expect(header.encoded == vector.plaintext.bytes)
+            #expect((header.commit, header.nextRow.rawValue) == (vector.commit, vector.nextRow))
+            #expect(header.commitID == vector.commitID.bytes)
+            #expect(try header.sums.keys == vector.keys.digest())
+            #expect(try header.sums.rows == vector.rows.digest())
+            #expect((header.storeTime, header.wallClock) == (vector.storeTime, vector.wallClock))
+            let past = PastLimits(seconds: vector.pastSeconds, byteLimit: vector.pastLimit, bytes: vector.pastBytes)
+            #expect(header.past == past)
+            #expect((header.rulesRow.rawValue, header.rulesVersion) == (vector.rulesRow, vector.rulesVersion))
+            #expect(header.rekeyDevice == vector.rekeyDevice)
+        }
+        for vector in vectors.headers.bad {
+            #expect(throws: KeychainFault.decode, "\(vector.why)") {
+                try StoreHeader(decoding: vector.plaintext.bytes)
+            }
+        }
+    }
+
     @Test("S2, S6: the commit number that is stored next to the device key")
     func commitNumbers() throws {
         for vector in vectors.commitNumber.good {
@@ -166,6 +189,18 @@ private struct Vectors: Decodable, Sendable {
     struct RefusedNames: Decodable { let account: [Hex], internet: [Hex] }
     struct Bad: Decodable { let plaintext: Hex, version: Int64?, rule: String, why: String }
     struct GoodDirectory: Decodable { let plaintext: Hex }
+    struct Sum: Decodable {
+        let count: Int64, sum: Hex
+
+        func digest() throws -> DigestSum { try #require(DigestSum(count: count, digest: sum.bytes)) }
+    }
+    struct Header: Decodable {
+        let plaintext: Hex, commit: Int64, commitID: Hex, nextRow: Int64, keys: Sum, rows: Sum, storeTime: Int64
+        let wallClock: Int64, pastSeconds: Int64, pastLimit: Int64, pastBytes: Int64, rulesRow: Int64
+        let rulesVersion: Int64, rekeyDevice: Int64
+    }
+    struct BadHeader: Decodable { let plaintext: Hex, why: String }
+    struct Headers: Decodable { let good: [Header], bad: [BadHeader] }
     struct Items: Decodable { let good: [GoodItem], bad: [Bad] }
     struct Directories: Decodable { let good: [GoodDirectory], bad: [Bad] }
     struct CommitNumber: Decodable { let key: Hex, store: Hex, number: Int64?, bytes: Hex, why: String? }
@@ -186,6 +221,7 @@ private struct Vectors: Decodable, Sendable {
     let refusedNames: RefusedNames
     let items: Items
     let directories: Directories
+    let headers: Headers
     let commitNumber: CommitNumbers
 }
 

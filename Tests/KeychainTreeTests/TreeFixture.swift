@@ -52,7 +52,7 @@ struct TreeFixture: Sendable {
         let keys = try KeyRing(store: store, device: try device(number), commitNumberStore: commitNumberStore)
         if isUnlocked { try keys.unlock(passphrase: try secret()) }
         let clock = FakeClock()
-        return (try KeychainStore(store: store, keys: keys) { clock.tick() }, clock)
+        return (KeychainStore(store: store, keys: keys) { clock.tick() }, clock)
     }
 
     /// Another mount of the same keychain.

@@ -65,7 +65,7 @@ final class StoredTree: SystemUnderTest {
     ) throws -> (KeychainStore, KeychainFileSystem) {
         let keys = try KeyRing(store: store, device: try secret(device))
         if isUnlocked { try keys.unlock(passphrase: try secret("correct horse")) }
-        let keychain = try KeychainStore(store: store, keys: keys) { clock.now() }
+        let keychain = KeychainStore(store: store, keys: keys) { clock.now() }
         keychain.comparesCache.store(true, ordering: .relaxed)
         var options = TreeOptions(userID: 0, groupID: 0)
         options.valueLimit = valueLimit

@@ -25,7 +25,7 @@ package final class CaseFixture: Sendable {
         ring = try KeyRing(store: store, device: SecretBytes(copying: device.rawSpan))
         try ring.unlock(passphrase: SecretBytes(text: "correct"))
         let clock = clock
-        keychain = try KeychainStore(store: store, keys: ring, clock: { clock.now() })
+        keychain = KeychainStore(store: store, keys: ring, clock: { clock.now() })
         self.valueLimit = valueLimit
         let engine = Transport.engine.makeClient(keychain, valueLimit, lastChanges)
         transport = Mutex((.engine, engine))

@@ -25,7 +25,7 @@ package struct MemoryKeychain {
         ring = try KeyRing(store: store, device: copy)
         try ring.unlock(passphrase: SecretBytes(text: "correct"))
         connection = InProcessTransport(
-            RequestHandler(keychain: try KeychainStore(store: store, keys: ring, clock: Self.now)),
+            RequestHandler(keychain: KeychainStore(store: store, keys: ring, clock: Self.now)),
             owner: FileOwner(userID: 7, groupID: 8))
     }
 }

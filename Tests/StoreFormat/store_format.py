@@ -1,4 +1,4 @@
-"""Store format 1 of keychainfs: primitives, codecs, names and digests.
+"""Store format 2 of keychainfs: primitives, codecs, names and digests.
 
 Written from docs/store-format.md alone; each part names its section of that page. Accesses no file. Violations of a
 rule raise Refused with the rule's number; invalid input raises nothing else."""
@@ -10,14 +10,17 @@ import nacl.exceptions
 
 SEAL, KEY, TAG, CHUNK = 40, 32, 16, 65536
 LIST_LIMIT, METADATA_LIMIT = 122_880, 124_928
-CONTENTS_LIMIT, ATTRIBUTES_LIMIT, ROW_ID_LIMIT = 2 ** 29, 65_536, 2 ** 62
+CONTENTS_LIMIT, ATTRIBUTES_LIMIT, ROW_ID_LIMIT, FIRST_ROW = 2 ** 29, 65_536, 2 ** 62, 100
+FORMAT, APPLICATION_ID = 2, 0x4B434653
+# The longest ciphertext of contents in the item's own row.
+LONGEST_SHORT = 1024
 ALWAYS_LOOKUP = 32
 CLASSES = {2: "WhenUnlockedUnlessOpen", 6: "WhenUnlocked", 7: "AfterFirstUnlock", 8: "Always",
            9: "WhenUnlockedThisDeviceOnly", 10: "AfterFirstUnlockThisDeviceOnly", 11: "AlwaysThisDeviceOnly",
            12: "WhenPasscodeSetThisDeviceOnly"}
 ALWAYS_CLASSES, DEVICE_CLASSES = (8, 11), (9, 10, 11, 12)
 WRAPPINGS = {2: (1,), 6: (1,), 7: (1,), 8: (1, 2), 9: (3,), 10: (3,), 11: (2,), 12: (3,), ALWAYS_LOOKUP: (1, 2)}
-SCHEMA_HASH = "dd1733ecb25bcd4f302f7ee68c7944cf4efb3cc7c5b4adfb5641d56eaf6c7a1e"
+SCHEMA_HASH = "cb237548b766df9c1d3f0776f8c453546689ddd3d124ce31cab477116e5c914a"
 
 
 class Refused(Exception):
@@ -496,16 +499,47 @@ def item_tag(lookup, directory, account):
     return H(lookup, b"item", i64(directory), plain_name(account[1]), size=TAG)
 
 
-# Section 8: row digests.
+# Section 8: the header and the row digests.
 
+HEADER_NUMBERS = ("storeTime", "wallClock", "pastSeconds", "pastLimit", "pastBytes", "rulesRow", "rulesVersion", "rekeyDevice")
+HEADER_SIZE = 256
+
+
+def read_header(plain):
+    """The header of a store as a mapping: R42."""
+    header = {"commit": number(plain[:8]), "commitID": plain[8:24], "nextRow": number(plain[24:32])}
+    for name, at in (("keys", 32), ("rows", 72)):
+        header[name] = (number(plain[at:at + 8]), plain[at + 8:at + 40])
+    for n, name in enumerate(HEADER_NUMBERS):
+        header[name] = number(plain[112 + 8 * n:120 + 8 * n])
+    header["reserved"] = plain[176:]
+    demand(0 <= header["commit"] < 2 ** 63 - 1, "R42", "a commit number out of range")
+    demand(FIRST_ROW <= header["nextRow"] <= ROW_ID_LIMIT, "R42", "a next row out of range")
+    numbers = [header["keys"][0], header["rows"][0], *(header[name] for name in HEADER_NUMBERS if name != "wallClock")]
+    demand(min(numbers) >= 0, "R42", "a negative number in the header")
+    return header
+
+
+def write_header(header):
+    """The plaintext of a header."""
+    sums = b"".join(i64(header[name][0]) + header[name][1] for name in ("keys", "rows"))
+    return (i64(header["commit"]) + header["commitID"] + i64(header["nextRow"]) + sums
+            + b"".join(i64(header[name]) for name in HEADER_NUMBERS) + header["reserved"])
+
+
+KEY_TABLES = ("store", "slot", "device", "class_key", "user_key")
 DIGESTED = {name: (code, columns.split()) for code, (name, columns) in enumerate((
-    ("store", "user_version identifier salt passes memory user_key_generation highest_row master_keys_seal master_keys"),
+    ("store", "user_version id identifier salt passes memory user_key_generation master_key_generation reader_mask writer_mask "
+              "master_keys_seal master_keys"),
     ("slot", "id kind user_key_generation ephemeral parameters user_key_seal user_key recipient_seal recipient"),
     ("device", "id tag"),
     ("class_key", "purpose generation device wrapping user_key_generation keys_seal keys"),
-    ("user_key", "generation seal key"),
-    ("directory", "id parent version generation tag always_tag name_seal always_name_seal"),
-    ("item", "id directory version protection generation tag always_tag ephemeral mac metadata_seal secret_seals"),
+    ("user_key", "generation key_seal key"),
+    ("directory", "id parent version master_key_generation tag always_tag name_seal always_name_seal name always_name"),
+    ("item", "id directory version protection generation master_key_generation secret_row tag always_tag ephemeral mac "
+             "metadata_seal secret_seals metadata"),
+    ("past", "id protection generation master_key_generation secret_row tag info_seal secret_seals info metadata"),
+    ("item_key", "item kind tag"),
 ), 1)}
 
 
@@ -566,15 +600,15 @@ def log_checksum(data, order, total):
 
 
 def check_log(file, log):
-    """Whether a log has transactions; refuses a log that does not belong to the file: R49."""
+    """Whether a log has transactions; refuses a log that does not belong to the file: R60."""
     page, image, found, commits = file[4096:8192], None, set(), 0
     for number_of_page, is_end, contents in log_frames(log):
-        demand(len(contents) == 4096, "R49", "a log with pages of another size")
+        demand(len(contents) == 4096, "R60", "a log with pages of another size")
         if number_of_page == 2:
             image = contents
         if is_end:
             commits += 1
             found |= {at for at in range(0, 4096, 512) if image and image[at:at + 512] == page[at:at + 512]}
     has_row = page[:1] == b"\x0d" and page[3:5] == b"\0\1"
-    demand(commits == 0 or (has_row and len(found) == 8), "R49", "a log that does not belong to the file")
+    demand(commits == 0 or (has_row and len(found) == 8), "R60", "a log that does not belong to the file")
     return commits > 0

@@ -1,3 +1,5 @@
+import SecretCrypto
+
 /// The contents of a copy of a store that has been prepared to leave this device.
 package struct BackupContents: Hashable, Sendable {
     package let items: Int
@@ -22,19 +24,19 @@ extension KeychainStore {
     /// - Throws: `interactionNotAllowed` before the first unlock, when the rows of the copy cannot be verified.
     package func prepareBackup(_ copy: any RecordWriter) throws(KeychainFault) -> BackupContents {
         let digest = RowDigest(try keys.masterKeys())
-        let old = try copy.store()
-        var header = try digest.header(of: old)
+        let store = try copy.store()
+        var header = try digest.header(of: store)
         let writer = DigestingWriter(copy, digest: digest)
         let leftOut = try writer.deleteItems(of: Self.staying)
         for key in try writer.classKeys() where key.purpose == .protection(Self.staying) {
             try writer.deleteClassKey(key)
         }
-        var new = old
-        new.highestRow = max(old.highestRow, writer.difference.retired)
-        header.rows += writer.difference.total()
-        header.rows += try digest.sum(new) - digest.sum(old)
-        if leftOut > 0 { header.commit = max(0, header.commit - 1) }
-        try copy.put(digest.sealed(header, store: old.identifier), highestRow: new.highestRow)
+        header.sums += writer.difference.total()
+        if leftOut > 0 {
+            header.commit = max(0, header.commit - 1)
+            header.commitID = SecureRandom.bytes(StoreHeader.commitIDCount)
+        }
+        try copy.put(digest.sealed(header, for: store))
         return BackupContents(
             items: try copy.itemCount(), leftOut: leftOut, commitNumber: header.commit,
             areIndexesConsistent: try copy.compareIndexes().areConsistent)

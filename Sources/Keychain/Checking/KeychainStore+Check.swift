@@ -70,12 +70,11 @@ extension KeychainStore {
         try nilIfDamaged { () throws(KeychainFault) in try store.read(body) }
     }
 
-    /// Returns an upper bound, because rows of keys may be included.
     private func unreadableRows(_ report: CheckReport) throws(KeychainFault) -> Int64 {
         guard keys.state.isAfterFirstUnlock else { return 0 }
         let digest = try keys.ledger.digest()
         let committed = try readable { (reader) throws(KeychainFault) in
-            try digest.header(of: reader.store()).rows.count - Int64(reader.keyRowCount())
+            try digest.header(of: reader.store()).sums.rows.count
         }
         return max(0, (committed ?? 0) - Int64(report.visitedRows))
     }

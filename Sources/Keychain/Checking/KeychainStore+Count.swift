@@ -11,9 +11,8 @@ extension KeychainStore {
     private func committedItemCount() throws(KeychainFault) -> Int {
         let digest = try keys.ledger.digest()
         return try store.read { (reader) throws(KeychainFault) in
-            let rows = try digest.header(of: reader.store()).rows.count
-            let others = try reader.keyRowCount() + reader.directoryCount()
-            return Int(clamping: max(0, rows - Int64(others)))
+            let rows = try digest.header(of: reader.store()).sums.rows.count
+            return Int(clamping: max(0, rows - Int64(try reader.directoryCount())))
         }
     }
 

@@ -2,9 +2,6 @@ import SecretCrypto
 
 /// Seals directories into rows and opens them, with the directory key and, on request, also with the Always keys.
 package struct DirectoryEnvelope: Sendable {
-    /// The only generation of directory keys, which are as permanent as the lookup key.
-    private static let generation: Int64 = 1
-
     package let ring: KeyRing
 
     package init(ring: KeyRing) {
@@ -22,49 +19,52 @@ package struct DirectoryEnvelope: Sendable {
         _ directory: Directory, in container: ContainerKey?, alsoAlways: Bool
     ) throws(KeychainFault) -> DirectoryRecord {
         let tag = try tag(of: directory.key, in: container, always: false)
-        let name = try seal(directory, .directoryName, tag: tag, key: ring.masterKeys().directory)
+        let master = try ring.masterKeys()
+        let name = try seal(
+            directory, key: master.directory,
+            bound: nameData(directory.id, directory.parent, master.generation, directory.version, tag))
         var record = DirectoryRecord(
-            id: directory.id, parent: directory.parent, version: directory.version, generation: Self.generation,
-            tag: tag, alwaysTag: nil, name: name, alwaysName: nil)
+            id: directory.id, parent: directory.parent, version: directory.version,
+            masterKeyGeneration: master.generation, tag: tag, alwaysTag: nil, name: name, alwaysName: nil)
         guard alsoAlways else { return record }
         let alwaysTag = try self.tag(of: directory.key, in: container, always: true)
         record.alwaysTag = alwaysTag
         record.alwaysName = try seal(
-            directory, .directoryAlwaysName, tag: alwaysTag, key: ring.alwaysKeys().secret)
+            directory, key: ring.alwaysKeys().secret, bound: alwaysNameData(record, alwaysTag))
         return record
     }
 
     /// Opens a row with the directory key; before the first unlock with the Always keys, if the row has such a name.
     package func open(_ record: DirectoryRecord) throws(KeychainFault) -> Directory {
-        guard record.id < .limit, record.generation == Self.generation,
-            (record.alwaysTag == nil) == (record.alwaysName == nil)
-        else { throw .decode }
-        if ring.state.isAfterFirstUnlock {
-            return try open(record, record.name, .directoryName, tag: record.tag, key: ring.masterKeys().directory)
-        }
-        guard let name = record.alwaysName, let tag = record.alwaysTag else { throw .interactionNotAllowed }
-        return try open(record, name, .directoryAlwaysName, tag: tag, key: ring.alwaysKeys().secret)
+        guard record.id < .limit, (record.alwaysTag == nil) == (record.alwaysName == nil) else { throw .decode }
+        guard ring.state.isAfterFirstUnlock else { return try openAlwaysName(record, without: .interactionNotAllowed) }
+        let master = try ring.masterKeys()
+        guard record.masterKeyGeneration == master.generation else { throw .decode }
+        let bound = nameData(record.id, record.parent, record.masterKeyGeneration, record.version, record.tag)
+        return try open(record, record.name, key: master.directory, bound: bound)
     }
 
     /// Opens a row with the Always keys alone, for a row whose other name is damaged.
     ///
     /// - Throws: `decode` if the row has no such name.
     package func openAlways(_ record: DirectoryRecord) throws(KeychainFault) -> Directory {
-        guard let name = record.alwaysName, let tag = record.alwaysTag, record.generation == Self.generation else {
-            throw .decode
-        }
-        return try open(record, name, .directoryAlwaysName, tag: tag, key: ring.alwaysKeys().secret)
+        try openAlwaysName(record, without: .decode)
+    }
+
+    private func openAlwaysName(
+        _ record: DirectoryRecord, without failure: KeychainFault
+    ) throws(KeychainFault) -> Directory {
+        guard let name = record.alwaysName, let tag = record.alwaysTag else { throw failure }
+        return try open(record, name, key: ring.alwaysKeys().secret, bound: alwaysNameData(record, tag))
     }
 
     /// Verifies the part of a row that ``open(_:)`` does not use: after the first unlock, the name under the Always
     /// keys.
     package func verify(_ record: DirectoryRecord) throws(KeychainFault) {
         let directory = try open(record)
-        guard ring.state.isAfterFirstUnlock, let name = record.alwaysName, let tag = record.alwaysTag else { return }
         // Damaged keys are not a fault of the directories.
-        guard let keys = try? ring.alwaysKeys() else { return }
-        let always = try open(record, name, .directoryAlwaysName, tag: tag, key: keys.secret)
-        guard always == directory else { throw .decode }
+        guard ring.state.isAfterFirstUnlock, record.alwaysName != nil, (try? ring.alwaysKeys()) != nil else { return }
+        guard try openAlways(record) == directory else { throw .decode }
     }
 
     private func tag(
@@ -79,18 +79,21 @@ package struct DirectoryEnvelope: Sendable {
         }
     }
 
-    private func bound(
-        _ field: SealedField, id: RowID, parent: RowID, version: Int64, tag: [UInt8]
+    private func nameData(
+        _ id: RowID, _ parent: RowID, _ generation: Int64, _ version: Int64, _ tag: [UInt8]
     ) -> AssociatedData {
-        AssociatedData(field, store: ring.storeID)
-            .adding(id.rawValue, parent.rawValue, Self.generation, version).adding(part: tag)
+        AssociatedData(.directoryName, store: ring.storeID)
+            .adding(id.rawValue, parent.rawValue, generation, version).adding(part: tag)
+    }
+
+    private func alwaysNameData(_ record: DirectoryRecord, _ tag: [UInt8]) -> AssociatedData {
+        AssociatedData(.directoryAlwaysName, store: ring.storeID)
+            .adding(record.id.rawValue, record.parent.rawValue, record.version).adding(part: tag)
     }
 
     private func seal(
-        _ directory: Directory, _ field: SealedField, tag: [UInt8], key: RevocableSecret
+        _ directory: Directory, key: RevocableSecret, bound: AssociatedData
     ) throws(KeychainFault) -> Sealed {
-        let bound = bound(
-            field, id: directory.id, parent: directory.parent, version: directory.version, tag: tag)
         let plaintext = try DirectoryCodec.encode(directory)
         return try key.using { (key) throws(CryptoError) in
             try Sealed.sealing(plaintext.bytes, key: key, bound: bound)
@@ -98,9 +101,8 @@ package struct DirectoryEnvelope: Sendable {
     }
 
     private func open(
-        _ record: DirectoryRecord, _ name: Sealed, _ field: SealedField, tag: [UInt8], key: RevocableSecret
+        _ record: DirectoryRecord, _ name: Sealed, key: RevocableSecret, bound: AssociatedData
     ) throws(KeychainFault) -> Directory {
-        let bound = bound(field, id: record.id, parent: record.parent, version: record.version, tag: tag)
         let plaintext = try key.using { (key) throws(CryptoError) in
             try name.openPadded(key: key, bound: bound)
         }

@@ -51,7 +51,10 @@ package struct ItemEnvelope: Sendable {
             record.secretNoncesAndTags.count == SecretChunks.count(for: item.secretCount)
         else { throw .param }
         try record.verifyMAC(ring: ring)
-        return try seal(item, noncesAndTags: record.secretNoncesAndTags, keys: RowKeys.opening(record, ring: ring))
+        var sealed = try seal(
+            item, noncesAndTags: record.secretNoncesAndTags, keys: RowKeys.opening(record, ring: ring))
+        sealed.secretRow = record.secretRow
+        return sealed
     }
 
     /// Opens a row.
@@ -170,7 +173,9 @@ extension ItemEnvelope {
             generation: keys.generation, tag: tag, alwaysTag: alwaysTag, ephemeral: keys.exchange?.ephemeral,
             mac: nil, metadata: metadata, secretNoncesAndTags: noncesAndTags)
         if record.ephemeral != nil {
-            record.mac = try record.computedMAC(key: ring.masterKeys().rowMAC, store: ring.storeID)
+            let master = try ring.masterKeys()
+            record.masterKeyGeneration = master.generation
+            record.mac = try record.computedMAC(key: master.rowMAC, store: ring.storeID)
         }
         return record
     }

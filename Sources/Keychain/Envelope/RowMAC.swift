@@ -23,9 +23,11 @@ extension ItemRecord {
     ///
     /// - Throws: `decode` unless the row has an ephemeral key and its MAC, or neither.
     func verifyMAC(ring: KeyRing) throws(KeychainFault) {
-        guard ephemeral != nil || mac != nil else { return }
+        guard ephemeral != nil || mac != nil || masterKeyGeneration != nil else { return }
         guard ephemeral != nil, let mac, protection == .whenUnlockedUnlessOpen else { throw .decode }
-        let expected = try computedMAC(key: ring.masterKeys().rowMAC, store: ring.storeID)
+        let master = try ring.masterKeys()
+        guard masterKeyGeneration == master.generation else { throw .decode }
+        let expected = try computedMAC(key: master.rowMAC, store: ring.storeID)
         guard SecretBytes.areEqual(mac.rawSpan, expected.rawSpan) else { throw .decode }
     }
 }

@@ -9,6 +9,9 @@ final class DigestLedger: TransactionEnding {
     private struct State: Sendable {
         /// The keys of the store, from the first unlock on.
         var master: MasterKeys?
+        /// The number of the next new row, from the first unlock on.
+        var nextRow: RowID?
+        var clock = StoreClock()
         /// The changes of the open transaction.
         var pending = DigestDelta()
         var passes: [Int: IntegrityScan.Progress] = [:]
@@ -20,9 +23,29 @@ final class DigestLedger: TransactionEnding {
     /// Checked in every transaction.
     let indexes = SharedIndexTrust()
 
-    /// Sets the keys of the store. Later calls have no effect.
-    func adopt(_ master: MasterKeys) {
-        state.withLock { if $0.master == nil { $0.master = master } }
+    /// Sets the keys of the store, and the number of the next new row. Later calls have no effect.
+    func adopt(_ master: MasterKeys, nextRow: RowID) {
+        state.withLock { state in
+            guard state.master == nil else { return }
+            (state.master, state.nextRow) = (master, nextRow)
+        }
+    }
+
+    /// Sets the wall clock that the headers of transactions contain.
+    func setClock(_ clock: @escaping @Sendable () -> KeychainDate) { state.withLock { $0.clock.wallClock = clock } }
+
+    /// Returns an unused row number. It is not used again, even if no row gets it.
+    ///
+    /// - Throws: `interactionNotAllowed` before the first unlock; `decode` if no number is left.
+    func reserveRowID() throws(KeychainFault) -> RowID {
+        let row = state.withLock { state -> RowID? in
+            guard let row = state.nextRow else { return nil }
+            state.nextRow = row.next
+            return row
+        }
+        guard let row else { throw .interactionNotAllowed }
+        guard row < .limit else { throw .decode }
+        return row
     }
 
     /// - Throws: `interactionNotAllowed` before the first unlock.
@@ -48,18 +71,17 @@ final class DigestLedger: TransactionEnding {
 
     func willCommit(_ writer: any RecordWriter) throws(KeychainFault) {
         let digest = try digest()
-        let old = try writer.store()
-        var header = try digest.header(of: old)
-        let retired = state.withLock { $0.pending.retired }
-        var new = old
-        if retired > old.highestRow {
-            new.highestRow = retired
-            let change = try digest.sum(new) - digest.sum(old)
-            state.withLock { $0.pending.add(change, at: RowPosition(table: .store)) }
+        let store = try writer.store()
+        var header = try digest.header(of: store)
+        header.advance()
+        state.withLock { state in
+            // Another program may have written since the keychain was unlocked.
+            let next = min(max(state.nextRow ?? .first, header.nextRow), .limit)
+            (state.nextRow, header.nextRow) = (next, next)
+            header.sums += state.pending.total()
+            state.clock.advance(&header)
         }
-        header.commit += 1
-        header.rows += state.withLock { $0.pending.total() }
-        try writer.put(digest.sealed(header, store: old.identifier), highestRow: new.highestRow)
+        try writer.put(digest.sealed(header, for: store))
     }
 
     func didEnd(isCommitted: Bool) {
@@ -67,7 +89,7 @@ final class DigestLedger: TransactionEnding {
             defer { state.pending = DigestDelta() }
             guard isCommitted else { return nil }
             for (id, pass) in state.passes {
-                state.passes[id]?.sum += state.pending.total(upTo: pass.reached)
+                state.passes[id]?.sums += state.pending.total(upTo: pass.reached)
             }
             return ChangedRows(state.pending)
         }

@@ -1,6 +1,8 @@
-/// A number of rows and the sum of their digests modulo 2^256: the header row's statement about all rows, or the change
-/// of it.
+/// A number of rows and the sum of their digests modulo 2^256, or the change of both.
 package struct DigestSum: Hashable, Sendable {
+    /// The size of the sum in bytes.
+    package static let digestCount = 32
+
     /// The number of rows; negative in a difference.
     package private(set) var count: Int64 = 0
     /// The sum, least significant word first.
@@ -11,9 +13,14 @@ package struct DigestSum: Hashable, Sendable {
 
     /// Creates a sum from 32 bytes, little endian; nil for another number of bytes.
     package init?(count: Int64, digest: [UInt8]) {
-        guard digest.count == StoreHeader.digestCount else { return nil }
+        guard digest.count == Self.digestCount else { return nil }
         self.count = count
-        for (index, byte) in digest.enumerated() { limbs[index / 8] |= UInt64(byte) << (8 * UInt64(index % 8)) }
+        // Without an iterator, which allocates memory for each byte in a debug build.
+        var index = 0
+        while index < Self.digestCount {
+            limbs[index / 8] |= UInt64(digest[index]) &<< (8 * UInt64(index % 8))
+            index += 1
+        }
     }
 
     /// The sum as 32 bytes, little endian.
@@ -21,6 +28,18 @@ package struct DigestSum: Hashable, Sendable {
         var bytes: [UInt8] = []
         for index in 0..<4 { bytes.append(littleEndian: limbs[index]) }
         return bytes
+    }
+
+    /// Reads the count and the sum of an encoded header.
+    init(from reader: inout ByteReader) throws(KeychainFault) {
+        count = try reader.integer()
+        for index in 0..<4 { limbs[index] = try reader.integer() }
+    }
+
+    /// Appends the count and the sum.
+    func append(to bytes: inout [UInt8]) {
+        bytes.append(littleEndian: count)
+        for index in 0..<4 { bytes.append(littleEndian: limbs[index]) }
     }
 
     package static func += (sum: inout DigestSum, other: DigestSum) {
@@ -72,8 +91,6 @@ struct DigestDelta: Sendable {
     }
 
     private(set) var changes: [RowChange] = []
-    /// The highest row number that was removed.
-    private(set) var retired = RowID.none
     private(set) var changedDirectories: Set<RowID> = []
     /// The changed directories that have only been touched.
     private(set) var touched: Set<RowID> = []
@@ -95,20 +112,18 @@ struct DigestDelta: Sendable {
     mutating func noteUnknown() { isIncomplete = true }
 
     mutating func touch(_ directory: RowID) { touched.insert(directory) }
-    mutating func retire(_ id: RowID) { if id < .lastUsual { retired = max(retired, id) } }
 
     mutating func add(_ other: DigestDelta) {
         for change in other.changes { add(change) }
-        retired = max(retired, other.retired)
         touched.formUnion(other.touched)
         isIncomplete = isIncomplete || other.isIncomplete
     }
 
-    /// Returns the sum of the changes of the rows up to `position`.
-    func total(upTo position: RowPosition? = nil) -> DigestSum {
-        changes.reduce(into: DigestSum()) { total, change in
+    /// Returns the sums of the changes of the rows up to `position`.
+    func total(upTo position: RowPosition? = nil) -> StoreSums {
+        changes.reduce(into: StoreSums()) { total, change in
             if let position, change.position > position { return }
-            total += change.sum
+            total.add(change.sum, of: change.position.table)
         }
     }
 }

@@ -7,21 +7,25 @@
 final class DigestingWriter: RecordWriter {
     private let base: any RecordWriter
     private let digest: RowDigest
+    /// Returns the number of a new row; nil in a copy, whose rows keep their numbers.
+    private let reserveRowID: (() throws(KeychainFault) -> RowID)?
     /// The state of the indexes; nil in a new store, whose indexes match its rows.
     private var indexes: SharedIndexTrust?
     private(set) var difference = DigestDelta()
     /// The effect of earlier writes of the transaction on directories.
     private var before: (changed: Set<RowID>, touched: Set<RowID>)
     /// The last row read, unless it has changed since: a caller usually changes the row that it has just read.
-    private var lastItem: (id: RowID, summary: ItemRowSummary?)?
-    private var lastDirectory: (id: RowID, summary: DirectoryRowSummary?)?
+    private var lastItem: (id: RowID, record: ItemRecord?)?
+    private var lastDirectory: (id: RowID, record: DirectoryRecord?)?
 
     init(
         _ base: any RecordWriter, digest: RowDigest, indexes: SharedIndexTrust? = nil,
-        before: (changed: Set<RowID>, touched: Set<RowID>) = ([], [])
+        before: (changed: Set<RowID>, touched: Set<RowID>) = ([], []),
+        reserveRowID: (() throws(KeychainFault) -> RowID)? = nil
     ) {
         self.base = base
         self.digest = digest
+        self.reserveRowID = reserveRowID
         self.indexes = indexes
         self.before = before
     }
@@ -32,12 +36,16 @@ final class DigestingWriter: RecordWriter {
     func put(_ store: StoreRecord) throws(KeychainFault) {
         var store = store
         let old = try storeIfAny()
-        if let old { store.header = old.header }
+        if let old {
+            // The seal of the header contains the generation of the user key.
+            let isRotated = old.userKeyGeneration != store.userKeyGeneration
+            store.header = isRotated ? try digest.sealed(digest.header(of: old), for: store) : old.header
+        }
         try base.put(store)
         try note(.store, old: old.map(digest.sum), new: digest.sum(store))
     }
 
-    func put(_ header: Sealed, highestRow: RowID) throws(KeychainFault) { throw .param }
+    func put(_ header: Sealed) throws(KeychainFault) { throw .param }
 
     func put(_ slot: SlotRecord) throws(KeychainFault) {
         let old = try slots().first { $0.id == slot.id }
@@ -64,19 +72,30 @@ final class DigestingWriter: RecordWriter {
     }
 
     func put(_ directory: DirectoryRecord) throws(KeychainFault) {
-        let summary = directory.summary
-        try checkName(of: summary)
+        try checkName(of: directory)
         let old = try oldSum(ofDirectory: directory.id)
         try base.put(directory)
-        try note(.directory, directory.id, old: old, new: digest.sum(summary))
+        try note(.directory, directory.id, old: old, new: digest.sum(directory))
     }
 
     func put(_ item: ItemRecord, secret: [UInt8]?) throws(KeychainFault) {
-        let summary = item.summary
-        try checkName(of: summary)
+        try checkName(of: item)
         let old = try oldItem(item.id)
+        var item = item
+        item.secretRow = try secretRow(of: item, secret: secret, old: old?.record?.secretRow)
         try base.put(item, secret: secret)
-        noteItem(item.id, old: old, new: (try digest.sum(summary), summary.directory))
+        noteItem(item.id, old: old, new: (try digest.sum(item), item.directory))
+    }
+
+    /// Returns the number of the row for a long secret: the present one, if the item has one.
+    private func secretRow(
+        of item: ItemRecord, secret: [UInt8]?, old: RowID?
+    ) throws(KeychainFault) -> RowID? {
+        guard let secret else { return old }
+        guard secret.count > ItemRecord.longestShortSecret else { return nil }
+        if let row = old ?? item.secretRow { return row }
+        guard let reserveRowID else { throw .param }
+        return try reserveRowID()
     }
 
     func deleteSlot(_ id: Int64) throws(KeychainFault) {
@@ -101,14 +120,12 @@ final class DigestingWriter: RecordWriter {
         guard let old = try oldSum(ofDirectory: id) else { return }
         try indexes?.checkNewName()
         try base.deleteDirectory(id)
-        difference.retire(id)
         try note(.directory, id, old: old, new: nil)
     }
 
     func deleteItem(_ id: RowID) throws(KeychainFault) {
         guard let old = try oldItem(id) else { return }
         try base.deleteItem(id)
-        difference.retire(id)
         noteItem(id, old: old, new: nil)
     }
 
@@ -137,16 +154,16 @@ final class DigestingWriter: RecordWriter {
     // MARK: Names
 
     /// Checks the name of a row that is new or renamed.
-    private func checkName(of new: DirectoryRowSummary) throws(KeychainFault) {
+    private func checkName(of new: DirectoryRecord) throws(KeychainFault) {
         guard let indexes, indexes.value.forbidsNewNames else { return }
-        let old = try nilIfDamaged { () throws(KeychainFault) in try base.directorySummary(id: new.id) } ?? nil
+        let old = try nilIfDamaged { () throws(KeychainFault) in try base.directory(id: new.id) } ?? nil
         guard old?.tag != new.tag || old?.parent != new.parent else { return }
         try indexes.checkNewName()
     }
 
-    private func checkName(of new: ItemRowSummary) throws(KeychainFault) {
+    private func checkName(of new: ItemRecord) throws(KeychainFault) {
         guard let indexes, indexes.value.forbidsNewNames else { return }
-        let old = try nilIfDamaged { () throws(KeychainFault) in try base.itemSummary(id: new.id) } ?? nil
+        let old = try nilIfDamaged { () throws(KeychainFault) in try base.item(id: new.id) } ?? nil
         guard old?.tag != new.tag else { return }
         try indexes.checkNewName()
     }
@@ -171,17 +188,17 @@ final class DigestingWriter: RecordWriter {
     }
 
     private func noteItem(
-        _ id: RowID, old: (sum: DigestSum, directory: RowID?)?, new: (sum: DigestSum, directory: RowID)?
+        _ id: RowID, old: (sum: DigestSum, record: ItemRecord?)?, new: (sum: DigestSum, directory: RowID)?
     ) {
         var sum = new?.sum ?? DigestSum()
         if let old {
             sum -= old.sum
-            if old.directory == nil { difference.noteUnknown() }
+            if old.record == nil { difference.noteUnknown() }
         }
         difference.add(
             DigestDelta.RowChange(
                 position: RowPosition(table: .item, id: id.rawValue), sum: sum,
-                directories: (old?.directory ?? .none, new?.directory ?? .none)))
+                directories: (old?.record?.directory ?? .none, new?.directory ?? .none)))
     }
 
     private func storeIfAny() throws(KeychainFault) -> StoreRecord? {
@@ -196,26 +213,26 @@ final class DigestingWriter: RecordWriter {
     /// contribution to the sum is unknown, so the sum continues to show the damage.
     private func oldSum(ofDirectory id: RowID) throws(KeychainFault) -> DigestSum? {
         defer { lastDirectory = nil }
-        if let last = lastDirectory, last.id == id { return try last.summary.map(digest.sum) }
+        if let last = lastDirectory, last.id == id { return try last.record.map(digest.sum) }
         do throws(KeychainFault) {
-            return try base.directorySummary(id: id).map(digest.sum)
+            return try base.directory(id: id).map(digest.sum)
         } catch .decode {
             return .ofUnknownRow
         }
     }
 
-    /// Returns an item before its change. If it cannot be decoded, its directory is unknown.
-    private func oldItem(_ id: RowID) throws(KeychainFault) -> (sum: DigestSum, directory: RowID?)? {
+    /// Returns an item before its change; without its record if it cannot be decoded.
+    private func oldItem(_ id: RowID) throws(KeychainFault) -> (sum: DigestSum, record: ItemRecord?)? {
         defer { lastItem = nil }
         do throws(KeychainFault) {
-            let summary: ItemRowSummary?
+            let record: ItemRecord?
             if let last = lastItem, last.id == id {
-                summary = last.summary
+                record = last.record
             } else {
-                summary = try base.itemSummary(id: id)
+                record = try base.item(id: id)
             }
-            guard let summary else { return nil }
-            return (try digest.sum(summary), summary.directory)
+            guard let record else { return nil }
+            return (try digest.sum(record), record)
         } catch .decode {
             return (.ofUnknownRow, nil)
         }
@@ -234,7 +251,7 @@ extension DigestingWriter {
 
     func directory(id: RowID) throws(KeychainFault) -> DirectoryRecord? {
         let record = try base.directory(id: id)
-        lastDirectory = (id, record?.summary)
+        lastDirectory = (id, record)
         return record
     }
 
@@ -254,10 +271,8 @@ extension DigestingWriter {
         try base.directoryIDs(after: after, limit: limit)
     }
 
-    func directorySummary(id: RowID) throws(KeychainFault) -> DirectoryRowSummary? { try base.directorySummary(id: id) }
-
-    func directorySummaries(after: RowID, limit: Int) throws(KeychainFault) -> [DirectoryRowSummary] {
-        try base.directorySummaries(after: after, limit: limit)
+    func directories(after: RowID, limit: Int) throws(KeychainFault) -> [DirectoryRecord] {
+        try base.directories(after: after, limit: limit)
     }
 
     func holdsAlwaysDirectory(_ parent: RowID) throws(KeychainFault) -> Bool {
@@ -266,7 +281,7 @@ extension DigestingWriter {
 
     func item(id: RowID) throws(KeychainFault) -> ItemRecord? {
         let record = try base.item(id: id)
-        lastItem = (id, record?.summary)
+        lastItem = (id, record)
         return record
     }
 
@@ -288,12 +303,6 @@ extension DigestingWriter {
 
     func itemIDs(after: RowID, limit: Int) throws(KeychainFault) -> [RowID] {
         try base.itemIDs(after: after, limit: limit)
-    }
-
-    func itemSummary(id: RowID) throws(KeychainFault) -> ItemRowSummary? { try base.itemSummary(id: id) }
-
-    func itemSummaries(after: RowID, limit: Int) throws(KeychainFault) -> [ItemRowSummary] {
-        try base.itemSummaries(after: after, limit: limit)
     }
 
     func holdsAlwaysItem(_ directory: RowID) throws(KeychainFault) -> Bool {
@@ -330,7 +339,7 @@ extension DigestingWriter {
 
     func itemCount() throws(KeychainFault) -> Int { try base.itemCount() }
     func directoryCount() throws(KeychainFault) -> Int { try base.directoryCount() }
-    func newestRowID() throws(KeychainFault) -> RowID { try base.newestRowID() }
+    func firstUnusedRowID(from next: RowID) throws(KeychainFault) -> RowID { try base.firstUnusedRowID(from: next) }
 
     func indexedRows(_ table: IndexedTable, after: RowID, limit: Int) throws(KeychainFault) -> IndexedRows {
         try base.indexedRows(table, after: after, limit: limit)

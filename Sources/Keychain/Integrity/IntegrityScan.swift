@@ -23,10 +23,10 @@ package struct IntegrityFindings: Hashable, Sendable {
 ///
 /// Reads a page of rows at a time, without secrets. Commits between pages are taken into account. Used by one thread.
 final class IntegrityScan {
-    /// The position of the scan, and the sum of the rows up to it.
+    /// The position of the scan, and the sums of the rows up to it.
     struct Progress: Sendable {
         var reached = RowPosition.start
-        var sum = DigestSum()
+        var sums = StoreSums()
     }
 
     enum Step {
@@ -72,47 +72,42 @@ final class IntegrityScan {
     private func step(_ reader: any RecordReader, _ digest: RowDigest) throws(KeychainFault) -> Step {
         var progress = ledger[pass: id]
         defer { ledger[pass: id] = progress }
+        let after = RowID(rawValue: progress.reached.id)
         switch progress.reached.table {
         case .store, .slot, .device, .classKey, .userKey:
-            try addKeys(reader, digest, to: &progress.sum)
-            progress.reached = RowPosition(table: .directory)
+            progress.sums.keys += try digest.sum(ofKeys: reader)
+            progress.reached = RowPosition(table: .directory, id: .min)
         case .directory:
-            let heads = try reader.directorySummaries(after: RowID(rawValue: progress.reached.id), limit: pageSize)
-            for summary in heads { progress.sum += try digest.sum(summary) }
+            let rows = try reader.directories(after: after, limit: pageSize)
+            for row in rows { progress.sums.rows += try digest.sum(row) }
             progress.reached =
-                heads.last.map { RowPosition(table: .directory, id: $0.id.rawValue) }
-                ?? RowPosition(table: .item)
-        case .item:
-            let heads = try reader.itemSummaries(after: RowID(rawValue: progress.reached.id), limit: pageSize)
-            for summary in heads { progress.sum += try digest.sum(summary) }
+                rows.last.map { RowPosition(table: .directory, id: $0.id.rawValue) }
+                ?? RowPosition(table: .item, id: .min)
+        case .item, .past, .itemKey:
+            let rows = try reader.items(after: after, limit: pageSize)
+            for row in rows { progress.sums.rows += try digest.sum(row) }
             // An incomplete page is the last one. Waiting for an empty one, the scan might never end next to a steady
             // writer.
-            guard heads.count == pageSize, let last = heads.last else {
-                return .finished(try fault(of: progress.sum, reader, digest))
+            guard rows.count == pageSize, let last = rows.last else {
+                let header = try digest.header(of: reader.store())
+                return .finished(IntegrityFault(found: progress.sums, committed: header.sums))
             }
             progress.reached.id = last.id.rawValue
         }
         return .more
     }
+}
 
-    private func addKeys(
-        _ reader: any RecordReader, _ digest: RowDigest, to sum: inout DigestSum
-    ) throws(KeychainFault) {
-        sum += try digest.sum(reader.store())
-        for slot in try reader.slots() { sum += try digest.sum(slot) }
-        for device in try reader.devices() { sum += try digest.sum(device) }
-        for key in try reader.classKeys() { sum += try digest.sum(key) }
-        for key in try reader.userKeys() { sum += try digest.sum(key) }
+extension IntegrityFault {
+    /// The difference between two sums; nil if they are equal. A fault of keys is reported if no other rows are wrong.
+    init?(found: StoreSums, committed: StoreSums) {
+        guard let fault = Self(found.rows, committed.rows) ?? Self(found.keys, committed.keys) else { return nil }
+        self = fault
     }
 
-    private func fault(
-        of sum: DigestSum, _ reader: any RecordReader, _ digest: RowDigest
-    ) throws(KeychainFault) -> IntegrityFault? {
-        let record = try reader.store()
-        let header = try digest.header(of: record)
-        guard sum != header.rows else { return nil }
-        let missing = header.rows.count &- sum.count
-        if missing > 0 { return .rowsMissing(missing) }
-        return missing < 0 ? .rowsAdded(-missing) : .rowsReplaced
+    private init?(_ found: DigestSum, _ committed: DigestSum) {
+        guard found != committed else { return nil }
+        let missing = committed.count &- found.count
+        self = missing == 0 ? .rowsReplaced : missing > 0 ? .rowsMissing(missing) : .rowsAdded(-missing)
     }
 }

@@ -8,7 +8,9 @@ extension RecordStore {
     ) throws(KeychainFault) -> Result {
         let digest = try ledger.digest()
         return try write(ending: ledger) { (writer) throws(KeychainFault) in
-            let digesting = DigestingWriter(writer, digest: digest, indexes: ledger.indexes, before: ledger.directories)
+            let digesting = DigestingWriter(
+                writer, digest: digest, indexes: ledger.indexes, before: ledger.directories,
+                reserveRowID: ledger.reserveRowID)
             let result = try body(digesting)
             ledger.add(digesting.difference)
             return result

@@ -9,6 +9,11 @@ enum RowTable: UInt8, Sendable {
     case userKey = 5
     case directory = 6
     case item = 7
+    case past = 8
+    case itemKey = 9
+
+    /// Whether its rows are counted in ``StoreSums/keys``.
+    var isOfKeys: Bool { rawValue <= RowTable.userKey.rawValue }
 }
 
 /// The position of a row in the order of verification: by table, then by row number.
@@ -25,12 +30,18 @@ struct RowPosition: Comparable, Sendable {
     }
 }
 
-/// BLAKE2b-256(row digest key; table, row ID, readable columns, nonces and tags, for keys also ciphertexts) of single
-/// rows (contract, S2).
+/// BLAKE2b-256(row digest key; table, columns) of single rows (contract, S2).
+///
+/// All columns are in the order of the schema, except the header and the ciphertexts of secrets, which their nonces and
+/// tags represent. The ciphertexts of names and metadata are included, because the holder of a removed slot can change
+/// them without a change of nonce and tag.
 ///
 /// The input is one part (``KeyedHash``): the table's byte, then per column 8 bytes of a number, or 4 bytes of a size
 /// and the bytes; for an absent value the size is 0xFFFF_FFFF. All numbers are little-endian.
 struct RowDigest: Sendable {
+    /// The row number of the store's only row.
+    private static let storeRow: Int64 = 1
+
     private let key: RevocableSecret
     private let headerKey: RevocableSecret
 
@@ -43,24 +54,27 @@ struct RowDigest: Sendable {
     ///
     /// - Throws: `decode` if it is not authentic.
     func header(of record: StoreRecord) throws(KeychainFault) -> StoreHeader {
-        try StoreHeader(opening: record.header, key: headerKey, store: record.identifier)
+        try StoreHeader(opening: record, key: headerKey)
     }
 
-    /// Seals the header row of the next commit.
-    func sealed(_ header: StoreHeader, store: [UInt8]) throws(KeychainFault) -> Sealed {
-        try headerKey.using { (key) throws(CryptoError) in try header.sealed(by: key, store: store) }
+    /// Seals a header for a store.
+    func sealed(_ header: StoreHeader, for record: StoreRecord) throws(KeychainFault) -> Sealed {
+        try headerKey.using { (key) throws(CryptoError) in try header.sealed(by: key, for: record) }
     }
 
     /// Without `header`, which contains the sum.
     func sum(_ record: StoreRecord) throws(KeychainFault) -> DigestSum {
         var columns = RowColumns(.store)
         columns.add(Int64(record.format))
+        columns.add(Self.storeRow)
         columns.add(record.identifier)
         columns.add(record.salt)
         columns.add(Int64(bitPattern: record.cost.passes))
         columns.add(Int64(bitPattern: record.cost.memory))
         columns.add(record.userKeyGeneration)
-        columns.add(record.highestRow.rawValue)
+        columns.add(record.masterKeyGeneration)
+        columns.add(record.readerMask)
+        columns.add(record.writerMask)
         columns.add(record.masterKeys)
         return try sum(columns)
     }
@@ -102,38 +116,53 @@ struct RowDigest: Sendable {
         return try sum(columns)
     }
 
-    func sum(_ summary: DirectoryRowSummary) throws(KeychainFault) -> DigestSum {
+    /// Returns the sum of all rows that are counted in ``StoreSums/keys``.
+    func sum(ofKeys reader: any RecordReader) throws(KeychainFault) -> DigestSum {
+        var sum = try sum(reader.store())
+        for slot in try reader.slots() { sum += try self.sum(slot) }
+        for device in try reader.devices() { sum += try self.sum(device) }
+        for key in try reader.classKeys() { sum += try self.sum(key) }
+        for key in try reader.userKeys() { sum += try self.sum(key) }
+        return sum
+    }
+
+    func sum(_ record: DirectoryRecord) throws(KeychainFault) -> DigestSum {
         var columns = RowColumns(.directory)
-        columns.add(summary.id.rawValue)
-        columns.add(summary.parent.rawValue)
-        columns.add(summary.version)
-        columns.add(summary.generation)
-        columns.add(summary.tag)
-        columns.add(summary.alwaysTag)
-        columns.add(summary.nameNonceAndTag.bytes)
-        columns.add(summary.alwaysNameNonceAndTag?.bytes)
+        columns.add(record.id.rawValue)
+        columns.add(record.parent.rawValue)
+        columns.add(record.version)
+        columns.add(record.masterKeyGeneration)
+        columns.add(record.tag)
+        columns.add(record.alwaysTag)
+        columns.add(record.name.nonceAndTag.bytes)
+        columns.add(record.alwaysName?.nonceAndTag.bytes)
+        columns.add(record.name.ciphertext)
+        columns.add(record.alwaysName?.ciphertext)
         return try sum(columns)
     }
 
-    func sum(_ summary: ItemRowSummary) throws(KeychainFault) -> DigestSum {
+    func sum(_ record: ItemRecord) throws(KeychainFault) -> DigestSum {
         var columns = RowColumns(.item)
-        columns.add(summary.id.rawValue)
-        columns.add(summary.directory.rawValue)
-        columns.add(summary.version)
-        columns.add(Int64(summary.protection.rawValue))
-        columns.add(summary.generation)
-        columns.add(summary.tag)
-        columns.add(summary.alwaysTag)
-        columns.add(summary.ephemeral)
-        columns.add(summary.mac)
-        columns.add(summary.metadataNonceAndTag.bytes)
-        columns.add(summary.secretNoncesAndTags.flatMap(\.bytes))
+        columns.add(record.id.rawValue)
+        columns.add(record.directory.rawValue)
+        columns.add(record.version)
+        columns.add(Int64(record.protection.rawValue))
+        columns.add(record.generation)
+        columns.add(optional: record.masterKeyGeneration)
+        columns.add(optional: record.secretRow?.rawValue)
+        columns.add(record.tag)
+        columns.add(record.alwaysTag)
+        columns.add(record.ephemeral)
+        columns.add(record.mac)
+        columns.add(record.metadata.nonceAndTag.bytes)
+        columns.add(noncesAndTags: record.secretNoncesAndTags)
+        columns.add(record.metadata.ciphertext)
         return try sum(columns)
     }
 
     private func sum(_ columns: RowColumns) throws(KeychainFault) -> DigestSum {
         let digest = try key.using { (key) throws(CryptoError) in
-            try BLAKE2b.mac(key: key, parts: [columns.bytes], count: StoreHeader.digestCount)
+            try BLAKE2b.mac(key: key, parts: [columns.bytes], count: DigestSum.digestCount)
         }
         guard let sum = DigestSum(count: 1, digest: digest) else { throw .param }
         return sum
@@ -146,12 +175,20 @@ private struct RowColumns {
 
     init(_ table: RowTable) {
         bytes = [table.rawValue]
-        bytes.reserveCapacity(320)
+        bytes.reserveCapacity(640)
     }
 
     mutating func add(_ number: Int64) { bytes.append(littleEndian: number) }
 
-    /// Includes the ciphertext: keys are few and short, and no check can open those that are wrapped for other devices.
+    mutating func add(optional number: Int64?) {
+        if let number { add(number) } else { add(nil) }
+    }
+
+    mutating func add(noncesAndTags: [NonceAndTag]) {
+        bytes.append(littleEndian: UInt32(clamping: noncesAndTags.count * NonceAndTag.byteCount))
+        for nonceAndTag in noncesAndTags { bytes += nonceAndTag.bytes }
+    }
+
     mutating func add(_ sealed: Sealed) {
         add(sealed.nonceAndTag.bytes)
         add(sealed.ciphertext)

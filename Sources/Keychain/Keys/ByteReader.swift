@@ -17,7 +17,14 @@ struct ByteReader {
     mutating func integer<Number: FixedWidthInteger>(
         _ type: Number.Type = Number.self
     ) throws(KeychainFault) -> Number {
-        let width = Number.bitWidth / 8
+        Number(truncatingIfNeeded: try number(width: Number.bitWidth / 8))
+    }
+
+    /// Reads 8 bytes. Not generic, because a debug build does not specialize generic integers.
+    mutating func integer() throws(KeychainFault) -> Int64 { Int64(bitPattern: try number(width: 8)) }
+    mutating func integer() throws(KeychainFault) -> UInt64 { try number(width: 8) }
+
+    private mutating func number(width: Int) throws(KeychainFault) -> UInt64 {
         guard source.endIndex - position >= width else { throw .decode }
         var number: UInt64 = 0
         var index = position + width
@@ -26,7 +33,7 @@ struct ByteReader {
             number = number &<< 8 | UInt64(source[index])
         }
         position += width
-        return Number(truncatingIfNeeded: number)
+        return number
     }
 
     mutating func bytes(_ count: Int) throws(KeychainFault) -> [UInt8] {

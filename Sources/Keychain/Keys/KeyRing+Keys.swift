@@ -107,14 +107,11 @@ extension KeyRing {
     ///
     /// - Throws: `decode` if it is not authentic.
     package func header(of record: StoreRecord) throws(KeychainFault) -> StoreHeader {
-        try StoreHeader(opening: record.header, key: masterKeys().header, store: storeID)
+        try StoreHeader(opening: record, key: masterKeys().header)
     }
 
-    /// Seals the header row of the next commit.
-    package func sealed(_ header: StoreHeader) throws(KeychainFault) -> Sealed {
-        let store = storeID
-        return try masterKeys().header.using { (key) throws(CryptoError) in
-            try header.sealed(by: key, store: store)
-        }
+    /// Seals a header for a store.
+    package func sealed(_ header: StoreHeader, for record: StoreRecord) throws(KeychainFault) -> Sealed {
+        try masterKeys().header.using { (key) throws(CryptoError) in try header.sealed(by: key, for: record) }
     }
 }

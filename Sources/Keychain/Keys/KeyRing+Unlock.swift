@@ -88,7 +88,7 @@ extension KeyRing {
         if state == .beforeFirstUnlock {
             try checkRollback(records.store, master: master, acceptingRollback: acceptingRollback)
         }
-        ledger.adopt(master)
+        try adopt(master, of: records.store)
         let keys = try wrappingKeys(userKey: userKey, generation: records.store.userKeyGeneration)
         let renewed = try renewed(records, userKey: userKey, keys: keys)
         let hasPassphrase = try records.hasPassphrase(userKey: userKey)
@@ -97,6 +97,18 @@ extension KeyRing {
         try install(table, master: master, began: began)
         // The store of commit numbers reports a failure.
         try? keepCommitNumber()
+    }
+
+    /// Gives the ledger the keys of the store, and the number of the next new row. With a damaged header, which the user
+    /// has accepted, nothing can be changed.
+    private func adopt(_ master: MasterKeys, of record: StoreRecord) throws(KeychainFault) {
+        let header = try nilIfDamaged { () throws(KeychainFault) in
+            try StoreHeader(opening: record, key: master.header)
+        }
+        let next = try store.read { (reader) throws(KeychainFault) in
+            try reader.firstUnusedRowID(from: header?.nextRow ?? .first)
+        }
+        ledger.adopt(master, nextRow: next)
     }
 
     /// Returns the wrapping keys of a user key, present or past, and this device.

@@ -8,6 +8,8 @@ package final class MasterKeys: Sendable {
     /// order.
     package static let byteCount = 4 * AEAD.keyCount
 
+    /// The generation, from 1.
+    package let generation: Int64
     /// The key of lookup tags of items and directories.
     package let lookup: RevocableSecret
     /// The key of directory names.
@@ -24,8 +26,9 @@ package final class MasterKeys: Sendable {
     /// Creates keys from the unwrapped bytes. Three other keys are derived from the digest key, which has no other use.
     ///
     /// - Throws: `invalidParameter` if there are too few bytes.
-    init(material: borrowing SecretBytes, store: [UInt8]) throws(CryptoError) {
+    init(material: borrowing SecretBytes, generation: Int64, store: [UInt8]) throws(CryptoError) {
         guard material.count == Self.byteCount else { throw .invalidParameter }
+        self.generation = generation
         lookup = RevocableSecret(try material.slice(0..<32))
         directory = RevocableSecret(try material.slice(32..<64))
         let digest = try material.slice(64..<96)
@@ -42,19 +45,21 @@ package final class MasterKeys: Sendable {
 }
 
 extension MasterKeys {
-    /// Wraps the keys' bytes under a user key.
+    /// Wraps the keys' bytes under a user key, for the generations of a record.
     static func wrap(
-        _ material: borrowing SecretBytes, userKey: borrowing SecretBytes, store: [UInt8], generation: Int64
+        _ material: borrowing SecretBytes, userKey: borrowing SecretBytes, for record: StoreRecord
     ) throws(CryptoError) -> Sealed {
-        let key = try BLAKE2b.derive(key: userKey, parts: [KeyLabel.masterKeyWrapping, store])
-        return try Sealed.sealing(material.bytes, key: key, bound: binding(generation, store: store))
+        let key = try BLAKE2b.derive(key: userKey, parts: [KeyLabel.masterKeyWrapping, record.identifier])
+        return try Sealed.sealing(material.bytes, key: key, bound: binding(record))
     }
 
     /// Unwraps the keys of a store.
     ///
     /// - Throws: `authenticationFailed` unless this user key wrapped them for the store.
     static func unwrap(_ record: StoreRecord, userKey: borrowing SecretBytes) throws(CryptoError) -> MasterKeys {
-        try MasterKeys(material: material(record, userKey: userKey), store: record.identifier)
+        try MasterKeys(
+            material: material(record, userKey: userKey), generation: record.masterKeyGeneration,
+            store: record.identifier)
     }
 
     /// Unwraps the bytes of the keys, for wrapping under another user key.
@@ -63,12 +68,13 @@ extension MasterKeys {
     static func material(_ record: StoreRecord, userKey: borrowing SecretBytes) throws(CryptoError) -> SecretBytes {
         let key = try BLAKE2b.derive(key: userKey, parts: [KeyLabel.masterKeyWrapping, record.identifier])
         return try record.masterKeys.open(
-            key: key, bound: binding(record.userKeyGeneration, store: record.identifier), count: byteCount)
+            key: key, bound: binding(record), count: byteCount)
     }
 
     /// Returns the associated data. They include the format, so that these keys cannot be opened in a file of another
     /// one.
-    static func binding(_ generation: Int64, store: [UInt8]) -> AssociatedData {
-        AssociatedData(.masterKeys, store: store).adding(Int64(StoreRecord.currentFormat), generation)
+    static func binding(_ record: StoreRecord) -> AssociatedData {
+        AssociatedData(.masterKeys, store: record.identifier)
+            .adding(Int64(StoreRecord.currentFormat), record.userKeyGeneration, record.masterKeyGeneration)
     }
 }

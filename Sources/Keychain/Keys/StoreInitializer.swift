@@ -2,7 +2,7 @@ package import SecretCrypto
 
 extension StoreRecord {
     /// The format that this program writes, and the only format that it reads.
-    package static let currentFormat = 1
+    package static let currentFormat = 2
     /// The size of ``StoreRecord/identifier`` in bytes.
     package static let identifierCount = 16
 }
@@ -57,11 +57,12 @@ private struct StoreInitializer {
             let material = try SecretBytes(randomCount: MasterKeys.byteCount)
             var complete = record
             complete.masterKeys = try MasterKeys.wrap(
-                material, userKey: userKey, store: record.identifier, generation: record.userKeyGeneration)
-            let master = try MasterKeys(material: material, store: record.identifier)
-            ledger.adopt(master)
+                material, userKey: userKey, for: record)
+            let master = try MasterKeys(
+                material: material, generation: record.masterKeyGeneration, store: record.identifier)
+            ledger.adopt(master, nextRow: .first)
             complete.header = try master.header.use { (key) throws(CryptoError) in
-                try StoreHeader().sealed(by: key, store: record.identifier)
+                try StoreHeader().sealed(by: key, for: complete)
             }
             return complete
         } catch {

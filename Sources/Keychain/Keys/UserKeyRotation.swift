@@ -40,8 +40,8 @@ struct UserKeyRotation: ~Copyable {
             let oldKeys = try WrappingKeys(user: old, generation: present, device: device, store: identifier)
             let newKeys = try WrappingKeys(user: new, generation: next, device: device, store: identifier)
             var store = records.store
-            store.masterKeys = try MasterKeys.wrap(master, userKey: new, store: identifier, generation: next)
             store.userKeyGeneration = next
+            store.masterKeys = try MasterKeys.wrap(master, userKey: new, for: store)
             return (
                 store, try records.slots(under: old, except: removed, wrappedFor: new, generation: next),
                 try records.classKeys(of: deviceID, openedBy: oldKeys, under: newKeys),

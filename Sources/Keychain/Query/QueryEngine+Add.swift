@@ -38,7 +38,7 @@ extension QueryEngine {
         try keychain.change { (transaction) throws(KeychainFault) in
             let now = keychain.now()
             let directory = try transaction.directory(of: new.primaryKey, file: client.directoryFacts(now))
-            let item = item(new, in: directory, by: client, now)
+            let item = try item(new, in: directory, by: client, now)
             let name = CanonicalName(account: new.primaryKey.account)
             let damaged = try transaction.freeName(name, in: directory.id, for: item.id)
             let saved = new.hasData ? try transaction.save(item, secret: secret) : try transaction.save(item)
@@ -51,8 +51,10 @@ extension QueryEngine {
         }
     }
 
-    private func item(_ new: NewItem, in directory: Directory, by client: QueryClient, _ now: KeychainDate) -> Item {
-        let row = keychain.reserveRowID()
+    private func item(
+        _ new: NewItem, in directory: Directory, by client: QueryClient, _ now: KeychainDate
+    ) throws(KeychainFault) -> Item {
+        let row = try keychain.reserveRowID()
         var item = Item(
             id: row, directory: directory.id, protection: new.protection ?? directory.defaultProtection,
             account: new.primaryKey.account, creationDate: now,

@@ -10,23 +10,29 @@ package struct StoreRecord: Hashable, Sendable {
     package var salt: [UInt8]
     package var cost: Argon2id.Cost
     package var userKeyGeneration: Int64
-    /// The highest row number of deleted items and directories, so that no number is reused.
-    package var highestRow: RowID
-    /// Lookup, directory, digest and row-MAC keys, sealed under the user key.
+    /// The generation of the newest master keys, from 1.
+    package var masterKeyGeneration: Int64
+    /// The features that a program must know to read the store, and to change it, as bits.
+    package var readerMask: Int64
+    package var writerMask: Int64
+    /// The master keys, sealed under the user key.
     package var masterKeys: Sealed
-    /// The header row (commit number, row count, digest), sealed under a key derived from the digest key.
+    /// The ``StoreHeader``, sealed.
     package var header: Sealed
 
     package init(
         format: Int, identifier: [UInt8], salt: [UInt8], cost: Argon2id.Cost, userKeyGeneration: Int64,
-        highestRow: RowID = .none, masterKeys: Sealed, header: Sealed
+        masterKeyGeneration: Int64 = 1, readerMask: Int64 = 0, writerMask: Int64 = 0, masterKeys: Sealed,
+        header: Sealed
     ) {
         self.format = format
         self.identifier = identifier
         self.salt = salt
         self.cost = cost
         self.userKeyGeneration = userKeyGeneration
-        self.highestRow = highestRow
+        self.masterKeyGeneration = masterKeyGeneration
+        self.readerMask = readerMask
+        self.writerMask = writerMask
         self.masterKeys = masterKeys
         self.header = header
     }

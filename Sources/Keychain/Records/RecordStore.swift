@@ -21,11 +21,8 @@ package protocol RecordReader {
     func directoryIDs(parent: RowID, after: RowID, limit: Int) throws(KeychainFault) -> [RowID]
     /// Returns the IDs of directories with any parent.
     func directoryIDs(after: RowID, limit: Int) throws(KeychainFault) -> [RowID]
-    /// Returns a directory without its ciphertexts.
-    func directorySummary(id: RowID) throws(KeychainFault) -> DirectoryRowSummary?
-    /// Returns at most `limit` directories of all parents with IDs greater than `after`, in the order of IDs, without
-    /// their ciphertexts.
-    func directorySummaries(after: RowID, limit: Int) throws(KeychainFault) -> [DirectoryRowSummary]
+    /// Returns at most `limit` directories of all parents with IDs greater than `after`, in the order of IDs.
+    func directories(after: RowID, limit: Int) throws(KeychainFault) -> [DirectoryRecord]
     /// Whether a directory with that parent has an Always tag.
     func holdsAlwaysDirectory(_ parent: RowID) throws(KeychainFault) -> Bool
 
@@ -44,18 +41,14 @@ package protocol RecordReader {
     func itemIDs(after: RowID, limit: Int) throws(KeychainFault) -> [RowID]
     /// Returns an item and the ciphertext of its secret, as ``secret(of:)`` does, in one lookup.
     func itemWithSecret(id: RowID) throws(KeychainFault) -> (item: ItemRecord, secret: [UInt8])?
-    /// Returns an item without its ciphertexts.
-    func itemSummary(id: RowID) throws(KeychainFault) -> ItemRowSummary?
-    /// Returns at most `limit` items of all directories with IDs greater than `after`, in the order of IDs, without
-    /// their ciphertexts.
-    func itemSummaries(after: RowID, limit: Int) throws(KeychainFault) -> [ItemRowSummary]
     /// Whether an item of that directory has an Always tag.
     func holdsAlwaysItem(_ directory: RowID) throws(KeychainFault) -> Bool
     /// Returns the classes and generations of the items in a directory and below it, each once. O(items).
     func itemClasses(below directory: RowID) throws(KeychainFault) -> [(protection: ProtectionClass, generation: Int64)]
     /// Returns the IDs of rows that were sealed while locked (``ItemRecord/ephemeral``), in the order of IDs.
     func ephemeralItems(after: RowID, limit: Int) throws(KeychainFault) -> [RowID]
-    /// Returns the ciphertext of the item's secret, with all chunks in order; empty for an item without a secret.
+    /// Returns the ciphertext of the item's secret, with all chunks in order; empty for an item without a secret, and if
+    /// it has two ciphertexts or one that is not where its size puts it.
     func secret(of item: RowID) throws(KeychainFault) -> [UInt8]
 
     /// Returns the number of items. O(n).
@@ -70,11 +63,11 @@ package protocol RecordReader {
     ) throws(KeychainFault) -> [RowID]
     /// Returns at most `limit` IDs of items of a class, in any order. O(n).
     func itemIDs(of protection: ProtectionClass, limit: Int) throws(KeychainFault) -> [RowID]
-    /// Returns the ID that new rows follow: the highest one of an item, a directory or ``StoreRecord/highestRow``.
+    /// Returns a number of at least `next` that new rows may have: it and the numbers after it are those of no row.
     ///
-    /// If a damaged row has a number that leaves none for others, the highest one that is followed by
-    /// ``RowID/tableCapacity`` unused numbers.
-    func newestRowID() throws(KeychainFault) -> RowID
+    /// If a damaged row has a number that leaves none for others, the first one that ``RowID/tableCapacity`` unused
+    /// numbers follow.
+    func firstUnusedRowID(from next: RowID) throws(KeychainFault) -> RowID
 
     /// Searches each index for at most `limit` rows of a table with numbers greater than `after`, in the order of
     /// numbers. With a limit of 1, an unreadable index does not prevent the search in the others.
@@ -91,15 +84,16 @@ package protocol RecordWriter: RecordReader {
     /// Inserts the row, or replaces the row with the same ID (for a class key: the same purpose, generation, device and
     /// wrapping).
     func put(_ store: StoreRecord) throws(KeychainFault)
-    /// Changes these fields of the store's record, which exists.
-    func put(_ header: Sealed, highestRow: RowID) throws(KeychainFault)
+    /// Changes the header in the store's record, which exists.
+    func put(_ header: Sealed) throws(KeychainFault)
     func put(_ slot: SlotRecord) throws(KeychainFault)
     func put(_ device: DeviceRecord) throws(KeychainFault)
     func put(_ key: ClassKeyRecord) throws(KeychainFault)
     func put(_ key: UserKeyRecord) throws(KeychainFault)
     /// - Throws: ``KeychainFault/duplicateItem`` for a tag of another row.
     func put(_ directory: DirectoryRecord) throws(KeychainFault)
-    /// A nil `secret` keeps the present ciphertext.
+    /// A nil `secret` keeps the present ciphertext. A ciphertext of more than ``ItemRecord/longestShortSecret`` bytes
+    /// needs ``ItemRecord/secretRow``, a shorter one has none: otherwise ``KeychainFault/param``.
     ///
     /// - Throws: ``KeychainFault/duplicateItem`` for a tag of another row.
     func put(_ item: ItemRecord, secret: [UInt8]?) throws(KeychainFault)
@@ -206,7 +200,7 @@ extension RecordWriter {
         while true {
             let rows = try itemIDs(of: protection, limit: pageSize)
             for row in rows {
-                guard try itemSummary(id: row) != nil else { throw .decode }
+                guard try item(id: row) != nil else { throw .decode }
                 try deleteItem(row)
             }
             count += rows.count

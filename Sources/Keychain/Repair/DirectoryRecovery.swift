@@ -13,7 +13,8 @@ struct DirectoryRecovery {
     private(set) var restored: [RowID] = []
     /// The directories that are in ``lostAndFound`` now.
     private(set) var displaced: [RowID] = []
-    private(set) var highestRow: RowID
+    /// The lowest number that no row has had, as far as the rows show.
+    private(set) var nextRow: RowID
     private let inspection: RowInspection
     private let keys: KeyRing
     private let file: PosixAttributes
@@ -27,7 +28,7 @@ struct DirectoryRecovery {
         (self.inspection, self.keys, self.file, self.now) = (inspection, keys, file, now)
         directories = inspection.directories.mapValues(\.directory)
         let named = directories.values.map(\.parent) + inspection.population.keys
-        highestRow = max(inspection.highestRow, named.max() ?? .none)
+        nextRow = max(inspection.nextRow, named.filter { $0 < .lastUsual }.max()?.next ?? .first)
         for id in directories.keys.sorted() { try enter(id) }
         try restoreGroups()
         try restoreContainers()
@@ -145,7 +146,7 @@ struct DirectoryRecovery {
     private mutating func move(_ id: RowID, into parent: RowID) { directories[id]?.parent = parent }
 
     private mutating func newID() -> RowID {
-        highestRow = RowID(rawValue: highestRow.rawValue + 1)
-        return highestRow
+        defer { nextRow = nextRow.next }
+        return nextRow
     }
 }

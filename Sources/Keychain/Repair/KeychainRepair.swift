@@ -28,7 +28,7 @@ package struct KeychainRepair: Sendable {
         let digest = RowDigest(try keys.masterKeys())
         let (inspection, header) = try store.read { (reader) throws(KeychainFault) -> (RowInspection, StoreHeader?) in
             let header = try openedHeader(digest, reader.store())
-            return (try RowInspection(reader, keys: keys), header)
+            return (try RowInspection(reader, keys: keys, header: header), header)
         }
         return RepairFindings(
             inspection: inspection, recovery: try DirectoryRecovery(inspection, keys: keys, file: file, now: now),
@@ -57,9 +57,8 @@ package struct KeychainRepair: Sendable {
     package func write(_ findings: RepairFindings, to copy: any RecordStore) throws(KeychainFault) {
         let digest = RowDigest(try keys.masterKeys())
         try store.read { (reader) throws(KeychainFault) in
-            var record = try reader.store()
-            record.highestRow = findings.recovery.highestRow
-            var rows = try copy.write { (writer) throws(KeychainFault) in
+            let record = try reader.store()
+            var sums = try copy.write { (writer) throws(KeychainFault) in
                 let writer = DigestingWriter(writer, digest: digest)
                 try writer.put(record)
                 try copyKeys(from: reader, to: writer)
@@ -68,13 +67,22 @@ package struct KeychainRepair: Sendable {
             }
             var rest = findings.inspection.items[...]
             while !rest.isEmpty {
-                rows += try copyItems(rest.prefix(Self.pageSize), from: reader, to: copy, digest)
+                sums += try copyItems(rest.prefix(Self.pageSize), from: reader, to: copy, digest)
                 rest = rest.dropFirst(Self.pageSize)
             }
-            let header = StoreHeader(commit: try nextCommit(after: findings.header), rows: rows)
-            let sealed = try digest.sealed(header, store: record.identifier)
-            try copy.write { (writer) throws(KeychainFault) in try writer.put(sealed, highestRow: record.highestRow) }
+            let sealed = try digest.sealed(try header(findings, sums), for: record)
+            try copy.write { (writer) throws(KeychainFault) in try writer.put(sealed) }
         }
+    }
+
+    /// Returns the header of the copy. It keeps the settings of a header that can be opened.
+    private func header(_ findings: RepairFindings, _ sums: StoreSums) throws(KeychainFault) -> StoreHeader {
+        var header = findings.header ?? StoreHeader()
+        header.advance()
+        header.commit = try nextCommit(after: findings.header)
+        header.nextRow = findings.recovery.nextRow
+        header.sums = sums
+        return header
     }
 
     private func nextCommit(after header: StoreHeader?) throws(KeychainFault) -> Int64 {
@@ -94,7 +102,7 @@ package struct KeychainRepair: Sendable {
 
     private func copyItems(
         _ ids: ArraySlice<RowID>, from reader: any RecordReader, to copy: any RecordStore, _ digest: RowDigest
-    ) throws(KeychainFault) -> DigestSum {
+    ) throws(KeychainFault) -> StoreSums {
         try copy.write { (writer) throws(KeychainFault) in
             let writer = DigestingWriter(writer, digest: digest)
             for id in ids {

@@ -27,9 +27,9 @@ package struct RepairFindings: Sendable {
     }
     package var isHeaderDamaged: Bool { header == nil }
     /// At least this number of committed rows is missing.
-    package var missingRows: Int64 { header.map { max(0, $0.rows.count &- inspection.rowCount) } ?? 0 }
+    package var missingRows: Int64 { header.map { max(0, $0.sums.count &- inspection.rowCount) } ?? 0 }
     /// At least this number of rows was never committed or had been removed.
-    package var addedRows: Int64 { header.map { max(0, inspection.rowCount &- $0.rows.count) } ?? 0 }
+    package var addedRows: Int64 { header.map { max(0, inspection.rowCount &- $0.sums.count) } ?? 0 }
 
     /// Whether there is nothing to repair, apart from the structure of the store.
     package var isConsistent: Bool {

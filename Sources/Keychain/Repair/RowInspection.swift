@@ -31,15 +31,14 @@ struct RowInspection {
     private(set) var damagedKeys = 0
     /// The number of rows of all tables, in any state.
     private(set) var rowCount: Int64 = 0
-    /// An upper bound of the row numbers that may have been assigned.
-    private(set) var highestRow: RowID
+    /// The lowest number that no row has had, as far as the store shows.
+    let nextRow: RowID
 
     private let keys: KeyRing
 
-    init(_ reader: any RecordReader, keys: KeyRing) throws(KeychainFault) {
+    init(_ reader: any RecordReader, keys: KeyRing, header: StoreHeader?) throws(KeychainFault) {
         self.keys = keys
-        let store = try reader.store()
-        highestRow = store.highestRow < .lastUsual ? max(.none, store.highestRow) : .none
+        nextRow = try reader.firstUnusedRowID(from: header?.nextRow ?? .first)
         damagedKeys = try reader.damagedKeys().total
         rowCount += Int64(try reader.keyRowCount() + damagedKeys)
         damagedKeys += keys.mismatchedKeys.count
@@ -55,7 +54,7 @@ struct RowInspection {
         while true {
             let page = try reader.directoryIDs(after: after, limit: Self.pageSize)
             for id in page {
-                count(id)
+                rowCount += 1
                 if let row = try Self.row(id, reader, envelope) {
                     directories[id] = row
                 } else {
@@ -88,7 +87,7 @@ struct RowInspection {
         while true {
             let page = try reader.itemIDs(after: after, limit: Self.pageSize)
             for id in page {
-                count(id)
+                rowCount += 1
                 try surveyItem(id, reader)
             }
             guard page.count == Self.pageSize, let last = page.last else { return }
@@ -126,10 +125,5 @@ struct RowInspection {
             guard error == .interactionNotAllowed else { throw error }
             unverifiedItems += 1
         }
-    }
-
-    private mutating func count(_ id: RowID) {
-        rowCount += 1
-        if id < .lastUsual { highestRow = max(highestRow, id) }
     }
 }

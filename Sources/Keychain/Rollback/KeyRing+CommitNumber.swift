@@ -34,7 +34,7 @@ extension KeyRing {
         of record: StoreRecord, _ master: MasterKeys, acceptingDamage: Bool
     ) throws(KeychainFault) -> Int64? {
         do throws(KeychainFault) {
-            return try StoreHeader(opening: record.header, key: master.header, store: storeID).commit
+            return try StoreHeader(opening: record, key: master.header).commit
         } catch .decode where acceptingDamage {
             return nil
         }
@@ -56,7 +56,7 @@ extension KeyRing {
         try numberWriting.withLock { (_) throws(KeychainFault) in
             let known = numbers.withLock { $0 }
             let record = try store.read { (reader) throws(KeychainFault) in try reader.store() }
-            let number = try StoreHeader(opening: record.header, key: master.header, store: storeID).commit
+            let number = try StoreHeader(opening: record, key: master.header).commit
             guard known.kept != number else { return }
             let sealed = CommitNumberRecord(key: master.commitNumber, store: storeID)
             // Another process may have stored a greater number for another copy of the store. Only an explicit
@@ -95,7 +95,7 @@ extension KeyRing {
     ) throws(KeychainFault) {
         let record = try store.read { (reader) throws(KeychainFault) in try reader.store() }
         let master = try masterKeys()
-        let number = try StoreHeader(opening: record.header, key: master.header, store: storeID).commit
+        let number = try StoreHeader(opening: record, key: master.header).commit
         let sealed = CommitNumberRecord(key: master.commitNumber, store: storeID)
         let kept = try commitNumberStore.load(for: storeID).flatMap { (bytes) throws(KeychainFault) in
             try sealed.number(in: bytes)

@@ -69,7 +69,7 @@ extension KeychainStore {
 
 extension Transaction {
     /// Returns the version of an item in the store, in any lock state; nil if the row does not exist.
-    package func version(of row: RowID) throws(KeychainFault) -> Int64? { try writer.itemSummary(id: row)?.version }
+    package func version(of row: RowID) throws(KeychainFault) -> Int64? { try writer.item(id: row)?.version }
 
     /// Rewraps a row that was sealed while locked. Returns false if it is not such a row any more.
     ///

@@ -10,7 +10,6 @@ package final class KeychainStore: Sendable {
     let itemEnvelope: ItemEnvelope
     let directoryEnvelope: DirectoryEnvelope
     private let clock: @Sendable () -> KeychainDate
-    private let lastRowID: Atomic<Int64>
     private let commits = Atomic<Int>(0)
     let cache = ItemCache()
     /// Whether each row that the cache returns is compared with the store, in debug builds. Set by tests that change a
@@ -19,19 +18,15 @@ package final class KeychainStore: Sendable {
     /// The keys of containers, which change only when their group is renamed.
     private let containers = Mutex<[RowID: ContainerKey]>([:])
 
-    /// The first ID of rows. Lower IDs are for other entries of the tree.
-    package static let firstRowID: Int64 = 100
-
     package init(
         store: any RecordStore, keys: KeyRing, clock: @escaping @Sendable () -> KeychainDate
-    ) throws(KeychainFault) {
+    ) {
         self.store = store
         self.keys = keys
         self.clock = clock
         itemEnvelope = ItemEnvelope(ring: keys)
         directoryEnvelope = DirectoryEnvelope(ring: keys)
-        let newest = try store.read { (reader) throws(KeychainFault) in try reader.newestRowID() }
-        lastRowID = Atomic(max(newest.rawValue, Self.firstRowID - 1))
+        keys.ledger.setClock(clock)
         keys.ledger.watch { [cache] in cache.invalidate($0) }
         store.watchExternalChanges { [weak self] in self?.forgetStore() }
     }
@@ -81,9 +76,9 @@ package final class KeychainStore: Sendable {
     package func now() -> KeychainDate { clock() }
 
     /// Returns an unused row number, which determines the position in listings of an item that is created with it.
-    package func reserveRowID() -> RowID {
-        RowID(rawValue: lastRowID.add(1, ordering: .relaxed).newValue)
-    }
+    ///
+    /// - Throws: `interactionNotAllowed` before the first unlock.
+    package func reserveRowID() throws(KeychainFault) -> RowID { try keys.ledger.reserveRowID() }
 
     /// The number of transactions that have been committed through this object.
     package var commitCount: Int { commits.load(ordering: .acquiring) }

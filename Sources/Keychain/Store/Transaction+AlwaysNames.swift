@@ -3,7 +3,7 @@
 /// S3).
 extension Transaction {
     /// Called after an item's row was added, changed, moved or removed.
-    func moveAlwaysName(from old: ItemRowSummary?, to new: ItemRowSummary?) throws(KeychainFault) {
+    func moveAlwaysName(from old: ItemRecord?, to new: ItemRecord?) throws(KeychainFault) {
         let left = old?.alwaysTag == nil ? nil : old?.directory
         let entered = new?.alwaysTag == nil ? nil : new?.directory
         guard left != entered else { return }

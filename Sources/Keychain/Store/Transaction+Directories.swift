@@ -26,7 +26,9 @@ extension Transaction {
     package func addDirectory(
         _ key: Directory.Key, in parent: RowID, file: PosixAttributes
     ) throws(KeychainFault) -> Directory {
-        let id = keychain.reserveRowID()
+        let id = try keychain.reserveRowID()
+        // A row with an unused number is a damage.
+        guard try writer.directory(id: id) == nil else { throw .decode }
         var file = file
         file.inode = UInt64(id.rawValue)
         var directory = Directory(id: id, parent: parent, key: key, creationDate: keychain.now(), file: file)

@@ -35,7 +35,7 @@ package struct Transaction {
         item.secretCount = secret.secretCount
         let (record, ciphertext) = try keychain.itemEnvelope.seal(item, secret: secret)
         try writer.put(record, secret: ciphertext)
-        try moveAlwaysName(from: old?.summary, to: record.summary)
+        try moveAlwaysName(from: old, to: record)
         return item
     }
 
@@ -48,11 +48,11 @@ package struct Transaction {
             let item = try stamped(item, over: nil)
             let record = try keychain.itemEnvelope.seal(item, keeping: nil)
             try writer.put(record, secret: [])
-            try moveAlwaysName(from: nil, to: record.summary)
+            try moveAlwaysName(from: nil, to: record)
             return item
         }
         let saved = try put(stamped(item, over: old), keepingSecretOf: old)
-        try moveAlwaysName(from: old.summary, to: writer.itemSummary(id: saved.id))
+        try moveAlwaysName(from: old, to: writer.item(id: saved.id))
         return saved
     }
 
@@ -86,17 +86,9 @@ package struct Transaction {
 
     /// Removes an item. A damaged or unavailable item can be removed by its row number as well.
     package func deleteItem(_ id: RowID) throws(KeychainFault) {
-        let old = try headIfReadable(id)
+        let old = try nilIfDamaged { () throws(KeychainFault) in try writer.item(id: id) } ?? nil
         try writer.deleteItem(id)
         try moveAlwaysName(from: old, to: nil)
-    }
-
-    private func headIfReadable(_ id: RowID) throws(KeychainFault) -> ItemRowSummary? {
-        do throws(KeychainFault) {
-            return try writer.itemSummary(id: id)
-        } catch .decode {
-            return nil
-        }
     }
 
     /// Exchanges the primary keys of two items and nothing else. Returns their present state.

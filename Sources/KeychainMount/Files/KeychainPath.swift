@@ -100,7 +100,7 @@ package struct KeychainPath: Sendable {
                 store: store, device: device,
                 commitNumberStore: isBackup ? nil : CommitNumberFile(directory: locations.stateDirectory),
                 rekeyStateStore: isBackup ? nil : RekeyFile(directory: locations.stateDirectory))
-            let keychain = try KeychainStore(store: store, keys: keys, clock: { KeychainDate.now })
+            let keychain = KeychainStore(store: store, keys: keys, clock: { KeychainDate.now })
             return OpenedKeychain(keychain: keychain, store: store, hadDeviceKey: hadDeviceKey)
         } catch {
             store.close()

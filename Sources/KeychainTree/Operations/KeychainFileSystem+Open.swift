@@ -92,7 +92,9 @@ extension KeychainFileSystem {
         let account = try uncutKey(account(name))
         let record = try record(of: directory)
         try mapped { () throws(KeychainFault) in try keychain.checkCanAdd(record.defaultProtection) }
-        let pendingItem = newItem(account, in: record, permissions: permissions & 0o700, caller: request.caller)
+        let pendingItem = try mapped { () throws(KeychainFault) in
+            try newItem(account, in: record, permissions: permissions & 0o700, caller: request.caller)
+        }
         try checkFreeSpace(for: 0)
         func make() throws(Errno) -> (file: ItemFile, pendingItem: Item) {
             let existing = try mapped { () throws(KeychainFault) in
@@ -146,8 +148,8 @@ extension KeychainFileSystem {
 
     private func newItem(
         _ account: AttributeValue, in directory: Directory, permissions: UInt32, caller: Caller
-    ) -> Item {
-        let row = keychain.reserveRowID()
+    ) throws(KeychainFault) -> Item {
+        let row = try keychain.reserveRowID()
         let now = keychain.now()
         // A set-group-ID directory passes its group on to entries created in it.
         let group = directory.file.permissions & 0o2000 != 0 ? directory.file.groupID : caller.groupID

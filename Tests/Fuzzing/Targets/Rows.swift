@@ -137,7 +137,7 @@ private struct RowChange {
         guard let id = pick(records.itemRecords.keys.sorted()), var item = records.itemRecords[id] else { return }
         let secret = records.secrets[id]
         var number: Int64
-        switch part % 10 {
+        switch part % 12 {
         case 0: number = item.version; change(&number); item.version = number
         case 1: number = item.generation; change(&number); item.generation = number
         case 2: number = item.directory.rawValue; change(&number); item.directory = RowID(rawValue: number)
@@ -153,7 +153,9 @@ private struct RowChange {
             change(&number)
             records.deleteItem(id)
             item.id = RowID(rawValue: number)
-        case 8: item.ephemeral = [UInt8](repeating: value, count: 32)
+        case 8: item.masterKeyGeneration = Int64(value)
+        case 9: item.secretRow = item.secretRow == nil ? RowID(rawValue: Int64(value)) : nil
+        case 10: item.ephemeral = [UInt8](repeating: value, count: 32)
         default: item.alwaysTag = item.alwaysTag == nil ? [UInt8](repeating: value, count: 16) : nil
         }
         try? records.put(item, secret: secret)
@@ -166,7 +168,7 @@ private struct RowChange {
         var number: Int64
         switch part % 6 {
         case 0: number = row.version; change(&number); row.version = number
-        case 1: number = row.generation; change(&number); row.generation = number
+        case 1: change(&row.masterKeyGeneration)
         case 2: number = row.parent.rawValue; change(&number); row.parent = RowID(rawValue: number)
         case 3: change(&row.tag)
         case 4: change(&row.name)
@@ -201,15 +203,16 @@ private struct RowChange {
     }
 
     private func store(_ store: inout StoreRecord) {
-        var number: Int64
-        switch part % 8 {
+        switch part % 10 {
         case 0: store.format = Int(value)
         case 1: change(&store.identifier)
         case 2: change(&store.salt)
         case 3: store.cost = Argon2id.Cost(passes: UInt64(value), memory: UInt64(place) << 10)
         case 4: change(&store.userKeyGeneration)
-        case 5: number = store.highestRow.rawValue; change(&number); store.highestRow = RowID(rawValue: number)
+        case 5: change(&store.masterKeyGeneration)
         case 6: change(&store.masterKeys)
+        case 7: change(&store.readerMask)
+        case 8: change(&store.writerMask)
         default: change(&store.header)
         }
     }

@@ -17,7 +17,7 @@ struct QueryFixture {
         self.keyRingFixture = keyRingFixture
         let clock = TestClock()
         self.clock = clock
-        keychain = try KeychainStore(store: keyRingFixture.store, keys: keyRingFixture.ring, clock: { clock.now() })
+        keychain = KeychainStore(store: keyRingFixture.store, keys: keyRingFixture.ring, clock: { clock.now() })
         client = EngineClient(engine: QueryEngine(keychain: keychain, valueLimit: valueLimit))
     }
 

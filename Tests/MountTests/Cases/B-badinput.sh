@@ -27,6 +27,20 @@ head -c 6000 "$KEYCHAIN" > "$CASE_DIR/bad"; bad 12
 cp "$KEYCHAIN" "$CASE_DIR/bad"; python3 -c "
 import sqlite3; db = sqlite3.connect('$CASE_DIR/bad'); db.execute('PRAGMA user_version = 99'); db.commit()"; bad 13
 grep -q 99 "$CASE_DIR/said" || fail "the message does not name the format"
+# S6: a file of an unreleased version is refused by every command, and it and its neighbors stay unchanged.
+rm -f "$CASE_DIR/bad"*; cp "$KEYCHAIN" "$CASE_DIR/bad"; python3 -I -c '
+import sys
+with open(sys.argv[1], "r+b") as file: file.seek(60); file.write((1).to_bytes(4, "big"))' "$CASE_DIR/bad"
+printf 'any log' > "$CASE_DIR/bad-wal"; before=$(cat "$CASE_DIR/bad" "$CASE_DIR/bad-wal" | sha256sum; ls "$XDG_STATE_HOME/keychainfs")
+bad 13
+for command in check 'check --repair' 'slot list' 'slot add' 'backup --keychain' 'restore --replace'; do
+    target=(--keychain "$CASE_DIR/bad"); [ "$command" != 'restore --replace' ] || target=("$CASE_DIR/bad")
+    [ "$command" != 'backup --keychain' ] || { command=backup; target+=("$CASE_DIR/copy"); }
+    expect_code 13 "$KEYCHAINFS" $command "${target[@]}" > "$CASE_DIR/said" < /dev/null
+    grep -q 'unreleased version of keychainfs (store format 1). .*cp -a' "$CASE_DIR/said" || fail "$command: $(cat "$CASE_DIR/said")"
+done
+expect "$before" "$(cat "$CASE_DIR/bad" "$CASE_DIR/bad-wal" | sha256sum; ls "$XDG_STATE_HOME/keychainfs")" "the file, its log and the state"
+rm -f "$CASE_DIR/bad-wal"
 rm "$CASE_DIR/bad"; mkdir "$CASE_DIR/bad"; bad 12; rmdir "$CASE_DIR/bad"
 # A passphrase file that others can read is a warning.
 chmod 644 "$PASSPHRASE"

@@ -18,7 +18,7 @@ def row(inode):
     try:
         return store.execute(
             "SELECT protection, generation, version, metadata, secret_seals, always_tag IS NOT NULL, coalesce(item.secret, "
-            "(SELECT ciphertext FROM secret WHERE secret.item = item.id)) FROM item WHERE id = ?", (inode,)).fetchone()
+            "(SELECT ciphertext FROM secret WHERE secret.id = item.secret_row)) FROM item WHERE id = ?", (inode,)).fetchone()
     finally: store.close()
 # A short secret is stored in its row, a long one in a separate table.
 for name, size in (("short", 100), ("long", 30_000)):

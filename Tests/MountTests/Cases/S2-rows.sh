@@ -31,6 +31,7 @@ def put(table, values): db.execute(f"INSERT OR REPLACE INTO {table} VALUES ({', 
 def changed(row, table, **values):
     names = [c[1] for c in db.execute(f"PRAGMA table_info({table})")]
     return [values.get(n, v) for n, v in zip(names, row)]
+SECRET, = db.execute("SELECT secret_row FROM item WHERE id = ?", (LONG,)).fetchone()
 before = db.total_changes
 exec(sys.argv[3])
 assert db.total_changes > before, "nothing was changed"
@@ -78,7 +79,7 @@ edit 'put("directory", row("directory", "id", EMPTY, old))'
 reported "an older directory" 'Rows are older than the last commit' 'rows are older than the last commit'
 done_with "an older directory"
 
-edit 'put("item", row("item", "id", LONG, old)); put("secret", row("secret", "item", LONG, old))'
+edit 'put("item", row("item", "id", LONG, old)); put("secret", row("secret", "id", SECRET, old))'
 reported "an older item with its long secret" 'Rows are older than the last commit' 'rows are older than'
 done_with "an older item with its long secret"
 
@@ -90,7 +91,7 @@ reported "an added device" 'Rows exist that were never committed: 1' 'rows exist
 done_with "an added device"
 
 # An older long secret alone: no other row changes, but it is never opened for the wrong item (S4).
-edit 'put("secret", row("secret", "item", LONG, old))'
+edit 'put("secret", row("secret", "id", SECRET, old))'
 expect_code 21 "$KEYCHAINFS" check | grep -q "Damaged items (rows): $LONG" || fail "an older long secret"
 mount_keychain; expect_errno EBADMSG cat "$S/long"; expect 'value of d' "$(cat "$S/d")" "beside it"; unmount_keychain
 
@@ -110,7 +111,7 @@ edit "$ids"' put("item", changed(a, "item", id=B)); put("item", changed(b, "item
 reported "swapped ids" "Damaged items (rows): " 'rows are older than the last commit, or changed'
 for name in a b; do expect_errno EBADMSG cat "$S/$name"; done; expect 'value of c' "$(cat "$S/c")" "beside swapped rows"
 done_with "swapped ids"
-edit "$ids"' put("item", changed(b, "item", id=A, tag=a[5])); put("item", changed(a, "item", id=B, tag=b[5]))'
+edit "$ids"' put("item", changed(b, "item", id=A, tag=a[7])); put("item", changed(a, "item", id=B, tag=b[7]))'
 reported "swapped contents" "Damaged items (rows): " 'rows are older than the last commit, or changed'
 for name in a b; do expect_errno EBADMSG cat "$S/$name"; done; expect 'value of c' "$(cat "$S/c")" "beside swapped contents"
 # rm cannot remove damaged items, because their lstat fails; the others stay usable. The directory reports it.

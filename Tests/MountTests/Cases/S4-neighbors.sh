@@ -81,7 +81,7 @@ mount_keychain; expect 2 "$(cat "$MNT/generic-passwords/s/two")" "$what"; unmoun
 
 for pair in closed.file/other.log closed.file/third.log newer.file/second.log third.file/fork.log fork.file/third.log; do
     what="the pair $pair"; place "${pair%/*}" "${pair#*/}"
-    reader 2; grep -q R49 "$CASE_DIR/said" || fail "$what: $(cat "$CASE_DIR/said")"
+    reader 2; grep -q R60 "$CASE_DIR/said" || fail "$what: $(cat "$CASE_DIR/said")"
     looks 12; unchanged 12 mount "$MNT"; unchanged 12 mount -o ro "$MNT"; unchanged 12 check --repair --yes
     unchanged 12 mount --locked "$MNT"
     grep -qF "$KEYCHAIN-wal" "$CASE_DIR/said" || fail "the message does not name the log: $(cat "$CASE_DIR/said")"

@@ -67,7 +67,7 @@ printf new > "$G/s/a"; expect new "$(cat "$G/s/a")" "the name is free again"; un
 cp "$CASE_DIR/sound.db" "$KEYCHAIN"; rm -f "$KEYCHAIN"-*; expect_code 24 "$KEYCHAINFS" check > /dev/null
 
 # A missing long secret, a directory whose name is lost, a container and a group that their items prove.
-edit "DELETE FROM secret WHERE item = $LONG"
+edit "DELETE FROM secret WHERE id = (SELECT secret_row FROM item WHERE id = $LONG)"
 expect_code 21 "$KEYCHAINFS" check > "$CASE_DIR/said"
 grep -q "item generic-passwords/s/long (row $LONG)" "$CASE_DIR/said" || fail "what check says is hurt: $(cat "$CASE_DIR/said")"
 repaired; expect "[$LONG]" "$(answer removedItems)" "a lost secret"
@@ -86,7 +86,7 @@ edit "DELETE FROM item WHERE id = $A"; repaired; expect 1 "$(answer missingRows)
 edit "INSERT INTO device VALUES (9, x'01')"; repaired; expect 1 "$(answer removedKeys)" "rows of keys"
 
 # The header: it is unknown whether the copy is the newest, so the user must accept it. An older copy likewise.
-edit "UPDATE store SET header = zeroblob(48)"
+edit "UPDATE store SET header = zeroblob(256)"
 expect_code 21 "$KEYCHAINFS" check --repair --yes > /dev/null; cmp "$KEYCHAIN" "$CASE_DIR/damaged.db"
 repaired --accept-rollback; expect True "$(answer headerDamaged)" header
 edit "DELETE FROM item WHERE id = $A"

@@ -36,9 +36,9 @@ done
 
 # Rows that the other program has added, as while locked.
 mkdir -p "$XDG_STATE_HOME/keychainfs"; chmod 700 "$XDG_STATE_HOME/keychainfs"
-install -m 600 "$FORMAT/fixtures/format-1/device-1.key" "$XDG_STATE_HOME/keychainfs/device.key"
-install -m 600 "$FORMAT/fixtures/format-1/passphrase" "$PASSPHRASE"
-install -m 600 "$FORMAT/fixtures/format-1/login.keychain" "$CASE_DIR/base"
+install -m 600 "$FORMAT/fixtures/format-2/device-1.key" "$XDG_STATE_HOME/keychainfs/device.key"
+install -m 600 "$FORMAT/fixtures/format-2/passphrase" "$PASSPHRASE"
+install -m 600 "$FORMAT/fixtures/format-2/login.keychain" "$CASE_DIR/base"
 /usr/bin/python3 -I "$FORMAT/add-while-locked" "$CASE_DIR/base" "$CASE_DIR/added" "$PASSPHRASE"
 chmod 600 "$CASE_DIR/added"
 "$KEYCHAINFS" check --keychain "$CASE_DIR/added" > "$CASE_DIR/said" || fail "$(cat "$CASE_DIR/said")"

@@ -154,7 +154,7 @@ struct FilteredRows: RowSource {
     init(_ store: any RecordStore, containers: Set<RowID>) {
         self.init(store) { (directory) throws(KeychainFault) in
             do throws(KeychainFault) {
-                let head = try store.read { (reader) throws(KeychainFault) in try reader.directorySummary(id: directory)
+                let head = try store.read { (reader) throws(KeychainFault) in try reader.directory(id: directory)
                 }
                 return head.map { containers.contains($0.parent) } ?? false
             } catch .decode {
