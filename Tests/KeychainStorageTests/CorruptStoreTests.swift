@@ -18,6 +18,8 @@ struct CorruptStoreTests {
         let rule: String
         /// `refused`, `unlock-fails` or `opens`.
         let store: String
+        /// `opens` or `refused`: an unlock that is not only an examination.
+        let unlock: String
         let damagedItems: [String]
         let damagedDirectories: [String]
         /// `sound`, `missing`, `added`, `replaced` or `unreadable`: what the digest says.
@@ -56,6 +58,9 @@ struct CorruptStoreTests {
     func edit(_ edit: Edit) throws {
         let fixture = try StoreFixture()
         try fixture.execute(edit.sql)
+        let unlocked = try? fixture.opened(isExamination: false)
+        unlocked?.store.close()
+        #expect((unlocked == nil ? "refused" : "opens") == edit.unlock)
         let keychain: KeychainStore
         do {
             keychain = try fixture.opened()
@@ -155,7 +160,8 @@ struct StoreFixture {
     func ring(in store: any RecordStore) throws -> KeyRing {
         let device = try Data(contentsOf: Self.source.appendingPathComponent("device-1.key"))
         let ring = try KeyRing(
-            store: ReadOnlyRecordStore(store), device: SecretBytes(copying: [UInt8](device).rawSpan))
+            store: ReadOnlyRecordStore(store), device: SecretBytes(copying: [UInt8](device).rawSpan),
+            isExamination: true)
         try unlock(ring, store.read { (reader) throws(KeychainFault) in try KeySnapshot(reader) })
         return ring
     }
@@ -169,14 +175,17 @@ struct StoreFixture {
     }
 
     /// Unlocked on one of the devices that have used it, for reading.
-    func opened(device number: Int = 1) throws -> KeychainStore {
+    ///
+    /// - Parameter isExamination: Whether damaged rows of keys and a damaged header are accepted.
+    func opened(device number: Int = 1, isExamination: Bool = true) throws -> KeychainStore {
         let ring: KeyRing
         let keychain: KeychainStore
         let stored: KeySnapshot
         do {
             let store = try SQLiteRecordStore.open(path: scratch.keychain, access: .readOnly)
             let device = try Data(contentsOf: Self.source.appendingPathComponent("device-\(number).key"))
-            ring = try KeyRing(store: store, device: SecretBytes(copying: [UInt8](device).rawSpan))
+            ring = try KeyRing(
+                store: store, device: SecretBytes(copying: [UInt8](device).rawSpan), isExamination: isExamination)
             keychain = KeychainStore(store: store, keys: ring) { KeychainDate(seconds: 0) }
             stored = try store.read { (reader) throws(KeychainFault) in try KeySnapshot(reader) }
         } catch {

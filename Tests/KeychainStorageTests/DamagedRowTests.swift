@@ -87,7 +87,7 @@ struct DamagedClassKeyTests {
         "UPDATE class_key SET keys = zeroblob(length(keys)) WHERE ROW", "UPDATE class_key SET keys = X'' WHERE ROW",
     ]
 
-    @Test("ENOKEY means that the lock state forbids a class, never that its keys are damaged", arguments: edits)
+    @Test("damaged rows of class keys refuse the unlock; in an examination they are damage", arguments: edits)
     func newValues(_ edit: String) throws {
         for protection in ProtectionClass.allCases {
             let scratch = try TemporaryDirectory()
@@ -99,33 +99,20 @@ struct DamagedClassKeyTests {
             let row = "purpose = \(protection.rawValue)"
             try queue.write { try $0.execute(sql: edit.replacingOccurrences(of: "ROW", with: row)) }
             try queue.close()
-            let damaged = try SQLiteKeychainFixture(opening: scratch.keychain, directory: directory)
-            defer { damaged.close() }
             let comment = Comment(rawValue: "\(protection): \(edit)")
-            let isRecreated = protection.isThisDeviceOnly || protection == .always
-            let added = Self.error { _ = try damaged.add("new", protection) }
-            #expect(added == .decode || isRecreated && added == nil, comment)
-            let read = Self.error { _ = try damaged.contents("old") }
-            #expect(read == .decode || isRecreated && read == nil, comment)
-            let written = Self.error {
-                guard
-                    let item = try damaged.keychain.item(
-                        named: CanonicalName(account: .string("old")), in: directory)
-                else { throw KeychainFault.itemNotFound }
-                _ = try damaged.keychain.change { change throws(KeychainFault) in
-                    try change.save(item, secret: StoredContents(bytes: [1]))
-                }
+            #expect(throws: KeychainFault.decode, comment) {
+                try SQLiteKeychainFixture(opening: scratch.keychain, directory: directory)
             }
-            #expect(written == .decode || isRecreated && written == nil, comment)
-            damaged.ring.lock()
-            let locked = Self.error { try damaged.keychain.checkCanAdd(protection) }
-            if protection.availability == .unlocked, protection != .whenUnlockedUnlessOpen {
-                #expect(locked == .interactionNotAllowed, comment)
-            }
+            let examined = try SQLiteKeychainFixture(
+                opening: scratch.keychain, directory: directory, access: .readOnly, isExamination: true)
+            defer { examined.close() }
+            #expect(Self.error { _ = try examined.contents("old") } == .decode, comment)
+            let report = try examined.keychain.check()
+            #expect(report.rowFault != nil && !report.damagedItems.isEmpty, comment)
         }
     }
 
-    @Test("a key of a device number without a record damages its items, and new items of the class can be added")
+    @Test("S3: a planted row of keys refuses the unlock; in an examination it makes nothing unreadable")
     func ownerless() throws {
         let scratch = try TemporaryDirectory()
         let fixture = try SQLiteKeychainFixture(creating: scratch.keychain)
@@ -141,14 +128,17 @@ struct DamagedClassKeyTests {
                     """)
         }
         try queue.close()
-        let opened = try SQLiteKeychainFixture(opening: scratch.keychain, directory: directory)
-        defer { opened.close() }
-        #expect(try opened.contents("old") == Array("secret of old".utf8))
-        _ = try opened.add("new", .whenUnlockedThisDeviceOnly)
         #expect(throws: KeychainFault.decode) {
-            try opened.ring.keys(for: .protection(.whenUnlockedThisDeviceOnly), generation: 2)
+            try SQLiteKeychainFixture(opening: scratch.keychain, directory: directory)
         }
-        #expect(!opened.ring.isForeign(.whenUnlockedThisDeviceOnly, generation: 2))
+        let examined = try SQLiteKeychainFixture(
+            opening: scratch.keychain, directory: directory, access: .readOnly, isExamination: true)
+        defer { examined.close() }
+        #expect(try examined.contents("old") == Array("secret of old".utf8))
+        #expect(throws: KeychainFault.decode) {
+            try examined.ring.keys(for: .protection(.whenUnlockedThisDeviceOnly), generation: 2)
+        }
+        #expect(!examined.ring.isForeign(.whenUnlockedThisDeviceOnly, generation: 2))
     }
 
     @Test("before the first unlock an unavailable class is ENOKEY, even if its keys are missing")
@@ -174,5 +164,64 @@ struct DamagedClassKeyTests {
         } catch {
             return error as? KeychainFault ?? .io(0)
         }
+    }
+}
+
+@Suite("S4, L5: a rotation of a damaged store")
+struct DamagedRotationTests {
+    private let scratch: TemporaryDirectory
+    private let directory: RowID
+
+    init() throws {
+        scratch = try TemporaryDirectory()
+        let fixture = try SQLiteKeychainFixture(creating: scratch.keychain)
+        for number in 0..<600 { try fixture.add("\(number)", [UInt8](repeating: 1, count: 100)) }
+        directory = fixture.directory
+        fixture.close()
+    }
+
+    private func secret(_ text: String) throws -> UnlockSecret {
+        try UnlockSecret(passphrase: SecretBytes(copying: Array(text.utf8).rawSpan))
+    }
+
+    private func rotate(_ fixture: SQLiteKeychainFixture) throws {
+        _ = try fixture.ring.changeSlot(
+            1, to: secret("new"), authorizedBy: fixture.ring.root(of: secret("correct")))
+    }
+
+    @Test("L5: malformed rows do not prevent a change of slots, and stay reported")
+    func malformedRows() throws {
+        let queue = try DatabaseQueue(path: scratch.keychain)
+        try queue.write { try $0.execute(sql: "UPDATE item SET metadata_seal = X'00' WHERE id % 50 = 7") }
+        try queue.close()
+        let damaged = try SQLiteKeychainFixture(opening: scratch.keychain, directory: directory)
+        defer { damaged.close() }
+        #expect(try damaged.keychain.verifyNow().rows == .rowsUnreadable)
+        try rotate(damaged)
+        #expect(try damaged.keychain.verifyNow().rows == .rowsUnreadable)
+        let item = try #require(
+            try damaged.keychain.item(named: CanonicalName(account: .string("0")), in: directory))
+        _ = try damaged.keychain.change { (transaction) throws(KeychainFault) in
+            try transaction.save(item, secret: StoredContents(bytes: [2]))
+        }
+        #expect(try damaged.contents("0") == [2])
+    }
+
+    @Test("L5: a page that cannot be read refuses a change of slots, and nothing is changed")
+    func malformedPage() throws {
+        let queue = try DatabaseQueue(path: scratch.keychain)
+        let metadata = try queue.read { db in
+            try #require(try Data.fetchOne(db, sql: "SELECT metadata FROM item WHERE id = 300"))
+        }
+        try queue.close()
+        var bytes = try Data(contentsOf: URL(fileURLWithPath: scratch.keychain))
+        let page = try #require(bytes.range(of: metadata)).lowerBound / 4096 * 4096
+        bytes.replaceSubrange(page..<page + 4096, with: Data(repeating: 0xEE, count: 4096))
+        try bytes.write(to: URL(fileURLWithPath: scratch.keychain))
+        let damaged = try SQLiteKeychainFixture(opening: scratch.keychain, directory: directory)
+        defer { damaged.close() }
+        #expect(throws: KeychainFault.decode) { try rotate(damaged) }
+        try damaged.ring.verify(damaged.ring.root(of: secret("correct")))
+        #expect(try damaged.contents("0") == [UInt8](repeating: 1, count: 100))
     }
 }

@@ -75,7 +75,7 @@ struct RowOrderTests {
     func deletion() throws {
         let fixture = try reverse("item")
         defer { fixture.close() }
-        let digest = RowDigest(try fixture.ring.masterKeys())
+        let digest = try fixture.ring.ledger.digest()
         #expect(throws: KeychainFault.decode) {
             try fixture.store.write { writer throws(KeychainFault) in
                 try DigestingWriter(writer, digest: digest).deleteItems(of: .whenUnlocked)

@@ -30,9 +30,17 @@ struct SQLiteKeychainFixture: Sendable {
         }
     }
 
-    init(opening path: String, directory: RowID, access: SQLiteRecordStore.Access = .readWrite) throws {
+    init(
+        opening path: String, directory: RowID, access: SQLiteRecordStore.Access = .readWrite,
+        isExamination: Bool = false
+    ) throws {
         store = try SQLiteRecordStore.open(path: path, access: access)
-        (ring, keychain) = try Self.open(store)
+        do {
+            (ring, keychain) = try Self.open(store, isExamination: isExamination)
+        } catch {
+            store.close()
+            throw error
+        }
         self.directory = directory
     }
 
@@ -47,9 +55,11 @@ struct SQLiteKeychainFixture: Sendable {
         try ring.unlock(passphrase: Self.secret(Array("correct".utf8)))
     }
 
-    private static func open(_ store: SQLiteRecordStore) throws -> (KeyRing, KeychainStore) {
+    private static func open(
+        _ store: SQLiteRecordStore, isExamination: Bool = false
+    ) throws -> (KeyRing, KeychainStore) {
         let device = try secret(Self.device)
-        let ring = try KeyRing(store: store, device: device)
+        let ring = try KeyRing(store: store, device: device, isExamination: isExamination)
         let passphrase = try secret(Array("correct".utf8))
         try ring.unlock(passphrase: passphrase)
         return (ring, KeychainStore(store: store, keys: ring, clock: { .sample }))

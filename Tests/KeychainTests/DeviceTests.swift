@@ -108,7 +108,7 @@ struct DeviceTests {
         #expect(broken.ring.state == .beforeFirstUnlock && broken.store.records.deviceRecords.count == 1)
     }
 
-    @Test("S4: if a row of a key cannot be read, no device is enrolled, because it could replace that row")
+    @Test("S4: if a row of a key cannot be read, the unlock is refused and no device is enrolled")
     func damagedRow() throws {
         let (first, rows) = try filled()
         var records = first.store.records
@@ -117,14 +117,18 @@ struct DeviceTests {
         let record = records.classKeyRecords.remove(at: lost)
         records.damagedKeyCount = 1
         let again = try KeyRingFixture(copying: records)
-        try again.unlock()
-        #expect(again.store.records.classKeyRecords == records.classKeyRecords)
-        let row = try #require(rows[.whenUnlockedThisDeviceOnly])
-        #expect(throws: KeychainFault.decode) { try again.items.open(row) }
+        #expect(throws: KeychainFault.decode) { try again.unlock() }
         // A device that is new to the store is not entered either.
         let other = try KeyRingFixture(copying: records, device: 2)
-        try other.unlock()
-        #expect(other.store.records.deviceRecords.count == 1)
+        #expect(throws: KeychainFault.decode) { try other.unlock() }
+        #expect(other.store.records.deviceRecords.count == 1 && other.store.writeCount == 0)
+        // An examination opens the rest.
+        let row = try #require(rows[.whenUnlockedThisDeviceOnly])
+        let examined = try KeyRing(
+            store: InMemoryRecordStore(records), device: KeyRingFixture.device(), isExamination: true)
+        try examined.unlock(passphrase: SecretBytes(text: "correct"))
+        #expect(throws: KeychainFault.decode) { try ItemEnvelope(ring: examined).open(row) }
+        _ = try ItemEnvelope(ring: examined).open(#require(rows[.whenUnlocked]))
         // When it is restored, the row opens as before.
         records.classKeyRecords.append(record)
         records.damagedKeyCount = 0
@@ -214,7 +218,7 @@ struct DeviceTests {
         let secret = try SlotSecret(root: recovery, store: store.identifier, slot: 2)
         let place = SlotAddress(store: store.identifier, id: 2, kind: .recoveryKey, userKeyGeneration: 1)
         records.slotRecords = [2: try SlotRecord(wrapping: userKey, for: secret.recipient(), at: place)]
-        let fixture = try KeyRingFixture(copying: records)
+        let fixture = try KeyRingFixture(copying: records.withCommittedKeys(userKey: userKey), commitsKeys: false)
         let stored = try fixture.store.read { (reader) throws(KeychainFault) in try KeySnapshot(reader) }
         try fixture.ring.unlock(root: recovery, kind: .recoveryKey, records: stored)
         #expect(fixture.ring.state == .unlocked)

@@ -59,7 +59,8 @@ struct FormatTests {
         let secret = try SlotSecret(root: root, store: store.identifier, slot: 2)
         records.slotRecords[2] = try SlotRecord(wrapping: userKey, for: secret.recipient(), at: place)
         records.slotRecords[1]?.recipient.ciphertext[0] ^= 1
-        let ring = try KeyRing(store: InMemoryRecordStore(records), device: KeyRingFixture.device())
+        let ring = try KeyRing(
+            store: InMemoryRecordStore(records.withCommittedKeys()), device: KeyRingFixture.device())
         let stored = try ring.store.read { (reader) throws(KeychainFault) in try KeySnapshot(reader) }
         try ring.unlock(root: root, kind: .keyFile, records: stored)
         #expect(throws: KeychainFault.interactionNotAllowed) { try ItemEnvelope(ring: ring).open(row) }

@@ -25,8 +25,13 @@ struct KeyRingFixture {
     }
 
     /// A copy of a store, opened on a device; still locked.
-    init(copying records: InMemoryRecords, device: UInt8 = 1, isReadOnly: Bool = false) throws {
-        store = InMemoryRecordStore(records, isReadOnly: isReadOnly)
+    ///
+    /// - Parameter commitsKeys: Whether the rows of keys become the committed ones, as if a program with the user key had
+    ///   changed them. Otherwise an unlock detects changes of them.
+    init(
+        copying records: InMemoryRecords, device: UInt8 = 1, isReadOnly: Bool = false, commitsKeys: Bool = true
+    ) throws {
+        store = InMemoryRecordStore(commitsKeys ? records.withCommittedKeys() : records, isReadOnly: isReadOnly)
         ring = try KeyRing(store: store, device: KeyRingFixture.device(device))
     }
 
@@ -70,6 +75,36 @@ struct KeyRingFixture {
     func contents(_ record: ItemRecord, ciphertext: [UInt8]) throws -> [UInt8] {
         let item = try items.open(record)
         return try items.secret(of: item, record: record, ciphertext: ciphertext).all()
+    }
+}
+
+extension InMemoryRecords {
+    /// Returns a copy whose header has the sum of its rows of keys. Unchanged if none of the passphrases opens a slot and
+    /// the header.
+    func withCommittedKeys() -> InMemoryRecords {
+        for passphrase in ["correct", "second"] {
+            if let committed = try? withCommittedKeys(passphrase) { return committed }
+        }
+        return self
+    }
+
+    private func withCommittedKeys(_ passphrase: String) throws -> InMemoryRecords {
+        guard let store = storeRecord else { return self }
+        let root = try SlotUnlock.root(passphrase: SecretBytes(text: passphrase), store: store)
+        return try withCommittedKeys(
+            userKey: SlotUnlock.userKey(
+                root: root, kind: .passphrase, slots: slotRecords.values.sorted { $0.id < $1.id }, store: store))
+    }
+
+    func withCommittedKeys(userKey: borrowing SecretBytes) throws -> InMemoryRecords {
+        guard let store = storeRecord else { return self }
+        let keys = try HeaderKeys(
+            userKey: userKey, generation: store.userKeyGeneration, store: store.identifier)
+        var header = try StoreHeader(opening: store, keys: keys)
+        header.sums.keys = try sums(RowDigest(keys)).keys
+        var committed = self
+        committed.storeRecord?.header = try header.sealed(by: keys, store: store.identifier)
+        return committed
     }
 }
 

@@ -67,8 +67,7 @@ import Testing
                 record.masterKeys.ciphertext[0] ^= 1
                 try writer.put(record)
             }
-            // As a wrong passphrase, which cannot be distinguished.
-            #expect(throws: KeychainFault.authFailed) { try fixture.unlock() }
+            #expect(throws: KeychainFault.decode) { try fixture.unlock() }
         case .fullDisk:
             fixture.store.failNextWrite(with: .diskFull)
             try fixture.unlock()

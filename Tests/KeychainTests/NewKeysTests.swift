@@ -166,7 +166,7 @@ struct NewKeysTests {
         let recipient = try #require(records.slotRecords[2]).recipient
         records.slotRecords[2]?.recipient = Sealed(
             nonceAndTag: recipient.nonceAndTag, ciphertext: recipient.ciphertext.flipped(3))
-        fixture.store.records = records
+        fixture.store.records = records.withCommittedKeys()
         #expect(try renew(fixture) == [2])
         #expect(throws: KeychainFault.authFailed) {
             try KeyRingFixture(copying: fixture.store.records).unlock("second")
@@ -183,7 +183,7 @@ struct NewKeysTests {
         let secret = try SlotSecret(root: SecretBytes(randomCount: 32), store: store, slot: 5)
         let place = SlotAddress(store: store, id: 5, kind: .fido2, userKeyGeneration: 1, parameters: [1, 2])
         records.slotRecords[5] = try SlotRecord(wrapping: key, for: secret.recipient(), at: place)
-        fixture.store.records = records
+        fixture.store.records = records.withCommittedKeys()
         try renew(fixture)
         let slot = try #require(fixture.store.records.slotRecords[5])
         let opened = try slot.userKey(with: secret, store: store)
@@ -202,7 +202,7 @@ struct NewKeysTests {
         let secret = try SlotSecret(root: SecretBytes(randomCount: 32), store: store, slot: 2)
         let place = SlotAddress(store: store, id: 2, kind: .keyFile, userKeyGeneration: 1)
         records.slotRecords[2] = try SlotRecord(wrapping: key, for: secret.recipient(), at: place)
-        fixture.store.records = records
+        fixture.store.records = records.withCommittedKeys()
         _ = try fixture.ring.renewKeys(userKey: key, removing: [1])
         #expect(throws: KeychainFault.interactionNotAllowed) { try fixture.items.open(row) }
         #expect(!fixture.ring.isAvailable(.whenPasscodeSetThisDeviceOnly))

@@ -25,7 +25,7 @@ private struct RekeyFixture {
         _ records: InMemoryRecords, _ notes: FakeRekeyStateStore = FakeRekeyStateStore(), device: UInt8 = 1,
         isReadOnly: Bool = false
     ) throws {
-        store = InMemoryRecordStore(records, isReadOnly: isReadOnly)
+        store = InMemoryRecordStore(records.withCommittedKeys(), isReadOnly: isReadOnly)
         self.notes = notes
         let ring = try KeyRing(store: store, device: KeyRingFixture.device(device), rekeyStateStore: notes)
         keychain = KeychainStore(store: store, keys: ring) { .sample }

@@ -49,9 +49,11 @@ struct RollbackTests {
     }
 
     private func kept() throws -> Int64? {
-        let bytes = commitNumberStore.load(for: fixture.ring.storeID)
-        let key = try fixture.ring.masterKeys().commitNumber
-        return try bytes.flatMap { try CommitNumberRecord(key: key, store: fixture.ring.storeID).number(in: $0) }
+        let key = try fixture.ring.ledger.digest().keys.deviceFile
+        return try commitNumberStore.load(for: fixture.ring.storeID).flatMap { bytes in
+            let record = try DeviceFileRecord(decoding: bytes, store: fixture.ring.storeID)
+            return try record.isAuthentic(key) ? record.state.commit : nil
+        }
     }
 
     @Test("S2: without a stored number a rollback is not detected, and one is stored")
@@ -121,9 +123,11 @@ struct RollbackTests {
         try ring(try records(commit: 9)).unlock(passphrase: passphrase())
         let store = fixture.ring.storeID
         let good = try #require(commitNumberStore.load(for: store))
-        #expect(good.count == CommitNumberRecord.byteCount)
+        #expect(good.count == DeviceFileRecord.byteCount)
         let other = try KeyRingFixture()
-        let foreign = try CommitNumberRecord(key: other.ring.masterKeys().commitNumber, store: store).bytes(of: 9)
+        let state = try DeviceFileRecord(decoding: good, store: store).state
+        let foreign = try DeviceFileRecord.encode(
+            state, store: store, key: other.ring.ledger.digest().keys.deviceFile)
         var bad = (0..<good.count).map { good.flipped($0) }
         bad += [[], Array(good.dropLast()), good + [0], foreign]
         for bytes in bad {
@@ -139,22 +143,26 @@ struct RollbackTests {
 
     @Test("S2: header, row digests and commit number have a key each")
     func separatedKeys() throws {
-        let store = fixture.ring.storeID
-        let head = [1] + store + [UInt8](littleEndian: Int64(3))
+        let keys = try fixture.ring.ledger.digest().keys
         let master = try fixture.ring.masterKeys()
-        let record = CommitNumberRecord(key: master.commitNumber, store: store)
-        for other in [master.header, master.rowDigest, master.rowMAC, master.lookup] {
-            let mac = try other.using { (key) throws(CryptoError) in
-                try BLAKE2b.mac(key: key, parts: [head], count: 32)
+        let store = try #require(fixture.store.records.storeRecord)
+        let id = store.identifier
+        let state = SeenState(try fixture.ring.header(of: store), of: store, keys: keys)
+        for other in [keys.header, keys.rowDigest, master.rowMAC, master.lookup] {
+            let bytes = try DeviceFileRecord.encode(state, store: id, key: other)
+            #expect(try !DeviceFileRecord(decoding: bytes, store: id).isAuthentic(keys.deviceFile))
+        }
+        let bytes = try DeviceFileRecord.encode(state, store: id, key: keys.deviceFile)
+        #expect(try DeviceFileRecord(decoding: bytes, store: id).isAuthentic(keys.deviceFile))
+        let plain = try fixture.ring.header(of: store).encoded
+        let bound = AssociatedData(.header, store: id).adding(Int64(StoreRecord.currentFormat), keys.generation)
+        for other in [keys.rowDigest, keys.deviceFile, master.directory] {
+            var sealed = store
+            sealed.header = try other.using { (key) throws(CryptoError) in
+                try Sealed.sealing(plain.rawSpan, key: key, bound: bound)
             }
-            #expect(try record.number(in: head + mac) == nil)
+            #expect(throws: KeychainFault.decode) { try StoreHeader(opening: sealed, keys: keys) }
         }
-        var sealed = try #require(fixture.store.records.storeRecord)
-        sealed.header = try master.rowDigest.using { (key) throws(CryptoError) in
-            try StoreHeader().sealed(by: key, for: sealed)
-        }
-        #expect(throws: KeychainFault.decode) { try StoreHeader(opening: sealed, key: master.header) }
-        #expect(try record.number(in: record.bytes(of: 3)) == 3)
     }
 
     @Test("S2: of two copies in use at the same time, neither lowers the number that the other has stored")
@@ -173,16 +181,22 @@ struct RollbackTests {
         #expect(try kept() == 5)
     }
 
-    @Test("S2, S4: a damaged header is reported; accepting it loses changes and nothing else")
+    @Test("S2, S4: a damaged header refuses the unlock, also if a rollback is accepted; an examination opens it")
     func damagedHeader() throws {
         var damaged = try records(commit: 9)
         damaged.storeRecord?.header.ciphertext[0] ^= 1
         #expect(throws: KeychainFault.decode) { try ring(damaged).unlock(passphrase: passphrase()) }
-        let accepting = try ring(damaged)
-        try accepting.unlock(passphrase: passphrase(), acceptingRollback: true)
-        #expect(accepting.state == .unlocked && accepting.rollbackCheck == .accepted)
-        #expect(accepting.isAvailable(.whenUnlocked))
-        let keychain = KeychainStore(store: accepting.store, keys: accepting) { .sample }
+        #expect(throws: KeychainFault.decode) {
+            try ring(damaged).unlock(passphrase: passphrase(), acceptingRollback: true)
+        }
+        let examined = try KeyRing(
+            store: InMemoryRecordStore(damaged), device: KeyRingFixture.device(),
+            commitNumberStore: commitNumberStore, isExamination: true)
+        #expect(throws: KeychainFault.decode) { try examined.unlock(passphrase: passphrase()) }
+        try examined.unlock(passphrase: passphrase(), acceptingRollback: true)
+        #expect(examined.state == .unlocked && examined.rollbackCheck == .accepted)
+        #expect(examined.isAvailable(.whenUnlocked))
+        let keychain = KeychainStore(store: examined.store, keys: examined) { .sample }
         #expect(throws: KeychainFault.decode) { try keychain.change { (_) throws(KeychainFault) in } }
     }
 

@@ -146,12 +146,14 @@ private struct Rotation: ~Copyable {
         let material = try AEAD.open(
             store.masterKeys.ciphertext.rawSpan, nonceAndTag: store.masterKeys.nonceAndTag, key: oldKey,
             associatedData: MasterKeys.binding(store).bytes)
-        let master = try MasterKeys(material: material, generation: 1, store: store.identifier)
-        let header = try StoreHeader(opening: store, key: master.header)
         store.userKeyGeneration = 2
-        store.header = try master.header.use { (key) throws(CryptoError) in try header.sealed(by: key, for: store) }
         store.masterKeys = try MasterKeys.wrap(material, userKey: fresh, for: store)
         records.storeRecord = store
+        let former = try HeaderKeys(userKey: old, generation: 1, store: store.identifier)
+        let keys = try HeaderKeys(userKey: fresh, generation: 2, store: store.identifier)
+        var header = try StoreHeader(opening: store, keys: former)
+        header.sums = try records.sums(RowDigest(keys))
+        records.storeRecord?.header = try header.sealed(by: keys, store: store.identifier)
     }
 
     /// Rewraps all class keys except those wrapped with another device's key.

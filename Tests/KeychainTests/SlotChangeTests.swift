@@ -158,7 +158,7 @@ struct SlotChangeTests {
         let planted = SlotAddress(store: store.identifier, id: 6, kind: .keyFile, userKeyGeneration: 1)
         records.slotRecords[6] = try SlotRecord(
             wrapping: SecretBytes(randomCount: 32), for: other.recipient(), at: planted)
-        fixture.store.records = records
+        fixture.store.records = records.withCommittedKeys()
         #expect(throws: KeychainFault.slotRefused(.lastSlot)) {
             try fixture.ring.removeSlot(1, authorizedBy: root(fixture))
         }
@@ -176,10 +176,10 @@ struct SlotChangeTests {
         let place = SlotAddress(store: store.identifier, id: 2, kind: .keyFile, userKeyGeneration: 1)
         records.slotRecords[2] = try SlotRecord(
             wrapping: SecretBytes(randomCount: 32), for: secret.recipient(), at: place)
-        fixture.store.records = records
-        #expect(throws: KeychainFault.authFailed) { try fixture.ring.verify(evil) }
-        #expect(throws: KeychainFault.authFailed) { try fixture.ring.addSlot(keyFile(67), authorizedBy: evil) }
-        #expect(throws: KeychainFault.authFailed) { try fixture.ring.removeSlot(1, authorizedBy: evil) }
+        fixture.store.records = records.withCommittedKeys()
+        #expect(throws: KeychainFault.decode) { try fixture.ring.verify(evil) }
+        #expect(throws: KeychainFault.decode) { try fixture.ring.addSlot(keyFile(67), authorizedBy: evil) }
+        #expect(throws: KeychainFault.decode) { try fixture.ring.removeSlot(1, authorizedBy: evil) }
         let change = try fixture.ring.changeSlot(1, to: self.secret("new"), authorizedBy: root(fixture))
         #expect(change.lostSlots == [2] && fixture.store.records.slotRecords[2] == nil)
         #expect(try !opens(fixture, keyFile(66)))
@@ -253,7 +253,7 @@ struct SlotChangeTests {
         var forged = try #require(records.slotRecords[1])
         forged.id = ClassKeyRecord.numbers.upperBound - 1
         records.slotRecords[forged.id] = forged
-        fixture.store.records = records
+        fixture.store.records = records.withCommittedKeys()
         _ = try fixture.ring.addSlot(secret("second"), authorizedBy: root(fixture))
         _ = try fixture.ring.addSlot(keyFile(), authorizedBy: root(fixture))
         for passphrase in ["correct", "second"] { #expect(try opens(fixture, secret(passphrase))) }
@@ -365,8 +365,16 @@ struct SlotChangeTests {
             records.slotRecords[id] = records.slotRecords[1]
             records.slotRecords[id]?.id = id
         }
-        fixture.store.records = records
+        fixture.store.records = records.withCommittedKeys()
         #expect(try fixture.ring.addSlot(keyFile(), authorizedBy: root(fixture)).id == 2)
         #expect(try opens(fixture, keyFile()))
+    }
+}
+
+extension SlotRecord {
+    /// A copy with another number.
+    init(copying slot: SlotRecord, id: Int64) {
+        self = slot
+        self.id = id
     }
 }

@@ -129,17 +129,17 @@ struct SlotTests {
         // Created with knowledge of the passphrase.
         records.slotRecords[-1] = try slot(-1, "correct", planted, in: store)
         let fixture = try KeyRingFixture(copying: records)
-        #expect(throws: KeychainFault.authFailed) { try fixture.unlock("evil") }
+        #expect(throws: KeychainFault.decode) { try fixture.unlock("evil") }
         #expect(fixture.ring.state == .beforeFirstUnlock)
         #expect(!fixture.ring.isAvailable(.whenUnlocked))
         try fixture.unlock()
         #expect(fixture.ring.state == .unlocked)
-        #expect(throws: KeychainFault.authFailed) { try fixture.unlock("evil") }
+        #expect(throws: KeychainFault.decode) { try fixture.unlock("evil") }
         #expect(throws: KeychainFault.authFailed) { try fixture.unlock("wrong") }
         try fixture.unlock()
         fixture.ring.lock()
-        #expect(throws: KeychainFault.authFailed) { try fixture.unlock("evil") }
-        #expect(throws: KeychainFault.authFailed) {
+        #expect(throws: KeychainFault.decode) { try fixture.unlock("evil") }
+        #expect(throws: KeychainFault.decode) {
             _ = try fixture.ring.userKey(with: UnlockSecret(passphrase: SecretBytes(text: "evil"))).count
         }
         #expect(fixture.ring.state == .locked)

@@ -167,17 +167,20 @@ struct VectorTests {
         }
     }
 
-    @Test("S2, S6: the commit number that is stored next to the device key")
-    func commitNumbers() throws {
-        for vector in vectors.commitNumber.good {
-            let record = CommitNumberRecord(key: RevocableSecret(try vector.key.secret()), store: vector.store.bytes)
-            #expect(try record.number(in: vector.bytes.bytes) == vector.number)
-            #expect(try record.bytes(of: #require(vector.number)) == vector.bytes.bytes)
+    @Test("S2, S6: the state of a store that is stored next to the device key")
+    func deviceFiles() throws {
+        for vector in vectors.deviceFile.good {
+            let key = RevocableSecret(try vector.key.secret())
+            let record = try DeviceFileRecord(decoding: vector.bytes.bytes, store: vector.store.bytes)
+            #expect(try record.isAuthentic(key) && record.state == vector.state())
+            #expect(
+                try DeviceFileRecord.encode(vector.state(), store: vector.store.bytes, key: key) == vector.bytes.bytes)
         }
-        #expect(vectors.commitNumber.bad.count >= 5)
-        for vector in vectors.commitNumber.bad {
-            let record = CommitNumberRecord(key: RevocableSecret(try vector.key.secret()), store: vector.store.bytes)
-            #expect(try record.number(in: vector.bytes.bytes) == nil, "\(vector.why ?? "")")
+        #expect(vectors.deviceFile.bad.count >= 5)
+        for vector in vectors.deviceFile.bad {
+            let record = try? DeviceFileRecord(decoding: vector.bytes.bytes, store: vector.store.bytes)
+            let isAuthentic = try record?.isAuthentic(RevocableSecret(try vector.key.secret())) ?? false
+            #expect(!isAuthentic, "\(vector.why)")
         }
     }
 }
@@ -203,13 +206,23 @@ private struct Vectors: Decodable, Sendable {
     struct Headers: Decodable { let good: [Header], bad: [BadHeader] }
     struct Items: Decodable { let good: [GoodItem], bad: [Bad] }
     struct Directories: Decodable { let good: [GoodDirectory], bad: [Bad] }
-    struct CommitNumber: Decodable { let key: Hex, store: Hex, number: Int64?, bytes: Hex, why: String? }
+    struct DeviceFile: Decodable {
+        let key: Hex, store: Hex, bytes: Hex, commit: Int64, commitID: Hex, generation: Int64, passes: UInt64
+        let memory: UInt64
+
+        func state() -> SeenState {
+            SeenState(
+                commit: commit, commitID: commitID.bytes, userKeyGeneration: generation,
+                cost: Argon2id.Cost(passes: passes, memory: memory))
+        }
+    }
+    struct BadDeviceFile: Decodable { let key: Hex, store: Hex, bytes: Hex, why: String }
     struct RecoveryKey: Decodable { let typed: Hex, store: Hex, root: Hex }
     struct BadRecoveryKey: Decodable { let typed: Hex, groups: [Int] }
     struct RecoveryKeys: Decodable { let good: [RecoveryKey], bad: [BadRecoveryKey] }
     struct KeyFile: Decodable { let contents: Hex, store: Hex, root: Hex }
     struct KeyFiles: Decodable { let good: [KeyFile], bad: [Hex] }
-    struct CommitNumbers: Decodable { let good: [CommitNumber], bad: [CommitNumber] }
+    struct DeviceFiles: Decodable { let good: [DeviceFile], bad: [BadDeviceFile] }
 
     let padding: [[Int]]
     let hash: [Hash]
@@ -222,7 +235,7 @@ private struct Vectors: Decodable, Sendable {
     let items: Items
     let directories: Directories
     let headers: Headers
-    let commitNumber: CommitNumbers
+    let deviceFile: DeviceFiles
 }
 
 /// Bytes as hexadecimal digits; `61*100` between spaces is a hundred of one byte.

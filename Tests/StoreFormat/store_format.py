@@ -555,18 +555,30 @@ def digest_sum(digests):
     return (sum(int.from_bytes(each, "little") for each in digests) % 2 ** 256).to_bytes(32, "little")
 
 
-def commit_number_file(key, store, commit):
-    """The file that keeps a commit number (section 9)."""
-    head = b"\x01" + store + i64(commit)
+# Section 9: the device file.
+
+DEVICE_FILE_SIZE = 97
+
+
+def device_file(key, store, state):
+    """The file in which a device keeps the last state that it has seen."""
+    numbers = i64(state["generation"]) + i64(state["passes"]) + i64(state["memory"])
+    head = b"\x02" + store + i64(state["commit"]) + state["commitID"] + numbers
     return head + H(key, head)
 
 
-def read_commit_number(data, key, store):
-    """The commit number in such a file: R45."""
-    demand(len(data) == 57 and data[:1] == b"\x01", "R45", "the commit number file is not of 57 bytes or begins with another byte than 1")
-    demand(data[1:17] == store, "R45", "the commit number file is another store's")
-    demand(H(key, data[:25]) == data[25:], "R45", "the commit number file is not authentic")
-    return number(data[17:25])
+def read_device_file(data, store):
+    """The state in such a file, whose MAC is not verified yet: R45."""
+    demand(len(data) == DEVICE_FILE_SIZE and data[:1] == b"\x02", "R45", "the device file is not of 97 bytes or begins with another byte than 2")
+    demand(data[1:17] == store, "R45", "the device file is another store's")
+    commit, generation, passes, memory = (number(data[at:at + 8]) for at in (17, 41, 49, 57))
+    demand(0 <= commit < 2 ** 63 - 1 and generation >= 1, "R45", "a number out of range in the device file")
+    return {"commit": commit, "commitID": data[25:41], "generation": generation, "passes": passes, "memory": memory}
+
+
+def check_device_file(data, key):
+    """The MAC of such a file: R45."""
+    demand(H(key, data[:65]) == data[65:], "R45", "the device file is not authentic")
 
 
 # Section 2: the log next to a store.

@@ -23,7 +23,7 @@ extension KeychainStore {
     ///
     /// - Throws: `interactionNotAllowed` before the first unlock, when the rows of the copy cannot be verified.
     package func prepareBackup(_ copy: any RecordWriter) throws(KeychainFault) -> BackupContents {
-        let digest = RowDigest(try keys.masterKeys())
+        let digest = try keys.ledger.digest()
         let store = try copy.store()
         var header = try digest.header(of: store)
         let writer = DigestingWriter(copy, digest: digest)
@@ -46,7 +46,6 @@ extension KeychainStore {
     ///
     /// - Throws: `decode` if the store's header is not authentic; `interactionNotAllowed` before the first unlock.
     package func commitNumber() throws(KeychainFault) -> Int64 {
-        let record = try store.read { (reader) throws(KeychainFault) in try reader.store() }
-        return try keys.header(of: record).commit
+        try keys.ledger.read(store) { (_, header) throws(KeychainFault) in header.commit }
     }
 }

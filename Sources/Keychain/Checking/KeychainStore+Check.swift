@@ -72,9 +72,8 @@ extension KeychainStore {
 
     private func unreadableRows(_ report: CheckReport) throws(KeychainFault) -> Int64 {
         guard keys.state.isAfterFirstUnlock else { return 0 }
-        let digest = try keys.ledger.digest()
-        let committed = try readable { (reader) throws(KeychainFault) in
-            try digest.header(of: reader.store()).sums.rows.count
+        let committed = try nilIfDamaged { () throws(KeychainFault) in
+            try keys.ledger.read(store) { (_, header) throws(KeychainFault) in header.sums.rows.count }
         }
         return max(0, (committed ?? 0) - Int64(report.visitedRows))
     }

@@ -9,10 +9,8 @@ extension KeychainStore {
     }
 
     private func committedItemCount() throws(KeychainFault) -> Int {
-        let digest = try keys.ledger.digest()
-        return try store.read { (reader) throws(KeychainFault) in
-            let rows = try digest.header(of: reader.store()).sums.rows.count
-            return Int(clamping: max(0, rows - Int64(try reader.directoryCount())))
+        try keys.ledger.read(store) { (reader, header) throws(KeychainFault) in
+            Int(clamping: max(0, header.sums.rows.count - Int64(try reader.directoryCount())))
         }
     }
 

@@ -7,8 +7,13 @@ import Synchronization
 /// verification and the recorded changes refer to the same state.
 final class DigestLedger: TransactionEnding {
     private struct State: Sendable {
-        /// The keys of the store, from the first unlock on.
-        var master: MasterKeys?
+        /// The keys of the header, from the first unlock on.
+        var keys: HeaderKeys?
+        /// The keys that a rotation has replaced: other threads may still use them.
+        var formerKeys: [HeaderKeys] = []
+        /// The last transaction, and the one that is about to be committed.
+        var last: CommitIdentity?
+        var next: CommitIdentity?
         /// The number of the next new row, from the first unlock on.
         var nextRow: RowID?
         var clock = StoreClock()
@@ -16,6 +21,13 @@ final class DigestLedger: TransactionEnding {
         var pending = DigestDelta()
         var passes: [Int: IntegrityScan.Progress] = [:]
         var nextPass = 0
+
+        /// Replaces the keys. Verifications in progress begin again, with the new ones.
+        mutating func rotate(to keys: HeaderKeys) {
+            if let old = self.keys { formerKeys.append(old) }
+            self.keys = keys
+            for id in passes.keys { passes[id] = IntegrityScan.Progress() }
+        }
     }
 
     private let state = Mutex(State())
@@ -23,13 +35,18 @@ final class DigestLedger: TransactionEnding {
     /// Checked in every transaction.
     let indexes = SharedIndexTrust()
 
-    /// Sets the keys of the store, and the number of the next new row. Later calls have no effect.
-    func adopt(_ master: MasterKeys, nextRow: RowID) {
+    /// Sets the keys of the header, the number of the next new row, and the last transaction (nil for a damaged header).
+    /// Later calls have no effect.
+    func adopt(_ keys: HeaderKeys, nextRow: RowID, last: StoreHeader?) {
         state.withLock { state in
-            guard state.master == nil else { return }
-            (state.master, state.nextRow) = (master, nextRow)
+            guard state.keys == nil else { return }
+            (state.keys, state.nextRow) = (keys, nextRow)
+            state.last = last.map(CommitIdentity.init)
         }
     }
+
+    /// The last transaction of this program, or the one that it found.
+    var lastCommit: CommitIdentity? { state.withLock { $0.last } }
 
     /// Sets the wall clock that the headers of transactions contain.
     func setClock(_ clock: @escaping @Sendable () -> KeychainDate) { state.withLock { $0.clock.wallClock = clock } }
@@ -50,17 +67,43 @@ final class DigestLedger: TransactionEnding {
 
     /// - Throws: `interactionNotAllowed` before the first unlock.
     func digest() throws(KeychainFault) -> RowDigest {
-        guard let master = state.withLock({ $0.master }) else { throw .interactionNotAllowed }
-        return RowDigest(master)
+        guard let keys = state.withLock({ $0.keys }) else { throw .interactionNotAllowed }
+        return RowDigest(keys)
+    }
+
+    /// Runs `body` with the header of the same state of the store.
+    ///
+    /// - Throws: `decode` if the header is not authentic.
+    func read<Result>(
+        _ store: any RecordStore, _ body: (any RecordReader, StoreHeader) throws(KeychainFault) -> Result
+    ) throws(KeychainFault) -> Result {
+        while true {
+            let digest = try digest()
+            let result = try store.read { (reader) throws(KeychainFault) -> Result? in
+                let record = try reader.store()
+                let header = try nilIfDamaged { () throws(KeychainFault) in try digest.header(of: record) }
+                guard let header else { return nil }
+                return try body(reader, header)
+            }
+            if let result { return result }
+            // A rotation may have been committed since the keys were read.
+            guard try self.digest().keys !== digest.keys else { throw .decode }
+        }
     }
 
     /// Wipes the keys.
-    func close() { state.withLock { $0.master }?.revoke() }
+    func close() {
+        let keys = state.withLock { state in state.formerKeys + (state.keys.map { [$0] } ?? []) }
+        for key in keys { key.revoke() }
+    }
 
     /// Adds the changes of one caller's write, when it is certain that it remains part of the transaction.
     func add(_ difference: DigestDelta) {
         state.withLock { $0.pending.add(difference) }
     }
+
+    /// The sums of the changes of earlier writes of the transaction.
+    var pendingSums: StoreSums { state.withLock { $0.pending.total() } }
 
     /// The directories that earlier writes of the transaction have changed, and those that they have only touched.
     var directories: (changed: Set<RowID>, touched: Set<RowID>) {
@@ -80,16 +123,27 @@ final class DigestLedger: TransactionEnding {
             (state.nextRow, header.nextRow) = (next, next)
             header.sums += state.pending.total()
             state.clock.advance(&header)
+            state.next = CommitIdentity(header)
         }
-        try writer.put(digest.sealed(header, for: store))
+        guard let keys = state.withLock({ $0.pending.rotation }) else {
+            return try writer.put(digest.sealed(header, for: store))
+        }
+        let rotated = RowDigest(keys)
+        header.sums = try header.sums.rotated(from: digest, to: rotated, writer)
+        try writer.put(rotated.sealed(header, for: store))
     }
 
     func didEnd(isCommitted: Bool) {
         let rows = state.withLock { state -> ChangedRows? in
             defer { state.pending = DigestDelta() }
             guard isCommitted else { return nil }
-            for (id, pass) in state.passes {
-                state.passes[id]?.sums += state.pending.total(upTo: pass.reached)
+            state.last = state.next ?? state.last
+            if let keys = state.pending.rotation {
+                state.rotate(to: keys)
+            } else {
+                for (id, pass) in state.passes {
+                    state.passes[id]?.sums += state.pending.total(upTo: pass.reached)
+                }
             }
             return ChangedRows(state.pending)
         }
@@ -122,4 +176,12 @@ final class DigestLedger: TransactionEnding {
         get { state.withLock { $0.passes[id] ?? IntegrityScan.Progress() } }
         set { state.withLock { $0.passes[id] = newValue } }
     }
+}
+
+/// The number and the ID of a transaction, by which the states of a store and of its copies differ.
+struct CommitIdentity: Hashable, Sendable {
+    let number: Int64
+    let id: [UInt8]
+
+    init(_ header: StoreHeader) { (number, id) = (header.commit, header.commitID) }
 }

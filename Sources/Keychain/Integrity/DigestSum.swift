@@ -96,6 +96,8 @@ struct DigestDelta: Sendable {
     private(set) var touched: Set<RowID> = []
     /// Whether rows or directories may be missing here.
     private(set) var isIncomplete = false
+    /// The header keys of a new user key.
+    private(set) var rotation: HeaderKeys?
 
     mutating func add(_ sum: DigestSum, at position: RowPosition) { add(RowChange(position: position, sum: sum)) }
 
@@ -111,12 +113,14 @@ struct DigestDelta: Sendable {
     /// Records that any row may have changed.
     mutating func noteUnknown() { isIncomplete = true }
 
+    mutating func rotate(to keys: HeaderKeys) { rotation = keys }
     mutating func touch(_ directory: RowID) { touched.insert(directory) }
 
     mutating func add(_ other: DigestDelta) {
         for change in other.changes { add(change) }
         touched.formUnion(other.touched)
         isIncomplete = isIncomplete || other.isIncomplete
+        rotation = other.rotation ?? rotation
     }
 
     /// Returns the sums of the changes of the rows up to `position`.

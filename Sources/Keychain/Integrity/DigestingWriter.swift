@@ -7,9 +7,9 @@
 final class DigestingWriter: RecordWriter {
     private let base: any RecordWriter
     private let digest: RowDigest
-    /// Returns the number of a new row; nil in a copy, whose rows keep their numbers.
-    private let reserveRowID: (() throws(KeychainFault) -> RowID)?
-    /// The state of the indexes; nil in a new store, whose indexes match its rows.
+    /// The ledger of the store; nil in a copy, whose rows keep their numbers.
+    private let ledger: DigestLedger?
+    /// The state of the indexes; nil in a copy, whose indexes match its rows.
     private var indexes: SharedIndexTrust?
     private(set) var difference = DigestDelta()
     /// The effect of earlier writes of the transaction on directories.
@@ -18,16 +18,12 @@ final class DigestingWriter: RecordWriter {
     private var lastItem: (id: RowID, record: ItemRecord?)?
     private var lastDirectory: (id: RowID, record: DirectoryRecord?)?
 
-    init(
-        _ base: any RecordWriter, digest: RowDigest, indexes: SharedIndexTrust? = nil,
-        before: (changed: Set<RowID>, touched: Set<RowID>) = ([], []),
-        reserveRowID: (() throws(KeychainFault) -> RowID)? = nil
-    ) {
+    init(_ base: any RecordWriter, digest: RowDigest, ledger: DigestLedger? = nil) {
         self.base = base
         self.digest = digest
-        self.reserveRowID = reserveRowID
-        self.indexes = indexes
-        self.before = before
+        self.ledger = ledger
+        indexes = ledger?.indexes
+        before = ledger?.directories ?? ([], [])
     }
 
     // MARK: Changes
@@ -36,11 +32,7 @@ final class DigestingWriter: RecordWriter {
     func put(_ store: StoreRecord) throws(KeychainFault) {
         var store = store
         let old = try storeIfAny()
-        if let old {
-            // The seal of the header contains the generation of the user key.
-            let isRotated = old.userKeyGeneration != store.userKeyGeneration
-            store.header = isRotated ? try digest.sealed(digest.header(of: old), for: store) : old.header
-        }
+        if let old { store.header = old.header }
         try base.put(store)
         try note(.store, old: old.map(digest.sum), new: digest.sum(store))
     }
@@ -94,8 +86,8 @@ final class DigestingWriter: RecordWriter {
         guard let secret else { return old }
         guard secret.count > ItemRecord.longestShortSecret else { return nil }
         if let row = old ?? item.secretRow { return row }
-        guard let reserveRowID else { throw .param }
-        return try reserveRowID()
+        guard let ledger else { throw .param }
+        return try ledger.reserveRowID()
     }
 
     func deleteSlot(_ id: Int64) throws(KeychainFault) {
@@ -150,6 +142,19 @@ final class DigestingWriter: RecordWriter {
     func hasChanged(_ directory: RowID) -> Bool {
         before.changed.contains(directory) || difference.changedDirectories.contains(directory)
     }
+
+    /// Requires that the rows of keys are the committed ones, before keys in them are used for a change.
+    ///
+    /// - Throws: `decode` for malformed, missing, additional or changed rows, or a damaged header.
+    func verifyKeys(_ records: KeySnapshot) throws(KeychainFault) {
+        var expected = try digest.header(of: records.store).sums.keys
+        if let ledger { expected += ledger.pendingSums.keys }
+        expected += difference.total().keys
+        guard !records.isDamaged, try digest.sum(records) == expected else { throw .decode }
+    }
+
+    /// Records that the transaction replaces the user key. At its end all rows are digested with the new keys.
+    func rotate(to keys: HeaderKeys) { difference.rotate(to: keys) }
 
     // MARK: Names
 

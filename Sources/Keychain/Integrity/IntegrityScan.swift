@@ -59,8 +59,8 @@ final class IntegrityScan {
 
     /// Verifies one more page. Blocks the store only during that.
     func step() throws(KeychainFault) -> Step {
-        let digest = try ledger.digest()
-        return try store.readExclusively { (reader) throws(KeychainFault) in
+        try store.readExclusively { (reader) throws(KeychainFault) in
+            let digest = try ledger.digest()
             do throws(KeychainFault) {
                 return try step(reader, digest)
             } catch .decode {
@@ -75,7 +75,7 @@ final class IntegrityScan {
         let after = RowID(rawValue: progress.reached.id)
         switch progress.reached.table {
         case .store, .slot, .device, .classKey, .userKey:
-            progress.sums.keys += try digest.sum(ofKeys: reader)
+            progress.sums.keys += try digest.sum(KeySnapshot(reader))
             progress.reached = RowPosition(table: .directory, id: .min)
         case .directory:
             let rows = try reader.directories(after: after, limit: pageSize)

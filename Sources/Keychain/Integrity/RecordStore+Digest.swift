@@ -4,13 +4,12 @@ extension RecordStore {
     /// - Throws: `interactionNotAllowed` before the first unlock; `decode` if the header row is damaged. Nothing is
     ///   changed then, because the new header would hide the damage.
     func write<Result>(
-        by ledger: DigestLedger, _ body: (any RecordWriter) throws(KeychainFault) -> Result
+        by ledger: DigestLedger, _ body: (DigestingWriter) throws(KeychainFault) -> Result
     ) throws(KeychainFault) -> Result {
-        let digest = try ledger.digest()
-        return try write(ending: ledger) { (writer) throws(KeychainFault) in
-            let digesting = DigestingWriter(
-                writer, digest: digest, indexes: ledger.indexes, before: ledger.directories,
-                reserveRowID: ledger.reserveRowID)
+        try write(ending: ledger) { (writer) throws(KeychainFault) in
+            // Within the transaction: the one before it may have replaced the keys.
+            let digest = try ledger.digest()
+            let digesting = DigestingWriter(writer, digest: digest, ledger: ledger)
             let result = try body(digesting)
             ledger.add(digesting.difference)
             return result

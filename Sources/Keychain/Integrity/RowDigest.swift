@@ -42,24 +42,20 @@ struct RowDigest: Sendable {
     /// The row number of the store's only row.
     private static let storeRow: Int64 = 1
 
-    private let key: RevocableSecret
-    private let headerKey: RevocableSecret
+    let keys: HeaderKeys
 
-    init(_ keys: MasterKeys) {
-        key = keys.rowDigest
-        headerKey = keys.header
-    }
+    init(_ keys: HeaderKeys) { self.keys = keys }
 
-    /// Opens the header row.
+    /// Opens the header.
     ///
     /// - Throws: `decode` if it is not authentic.
     func header(of record: StoreRecord) throws(KeychainFault) -> StoreHeader {
-        try StoreHeader(opening: record, key: headerKey)
+        try StoreHeader(opening: record, keys: keys)
     }
 
     /// Seals a header for a store.
     func sealed(_ header: StoreHeader, for record: StoreRecord) throws(KeychainFault) -> Sealed {
-        try headerKey.using { (key) throws(CryptoError) in try header.sealed(by: key, for: record) }
+        try header.sealed(by: keys, store: record.identifier)
     }
 
     /// Without `header`, which contains the sum.
@@ -117,12 +113,12 @@ struct RowDigest: Sendable {
     }
 
     /// Returns the sum of all rows that are counted in ``StoreSums/keys``.
-    func sum(ofKeys reader: any RecordReader) throws(KeychainFault) -> DigestSum {
-        var sum = try sum(reader.store())
-        for slot in try reader.slots() { sum += try self.sum(slot) }
-        for device in try reader.devices() { sum += try self.sum(device) }
-        for key in try reader.classKeys() { sum += try self.sum(key) }
-        for key in try reader.userKeys() { sum += try self.sum(key) }
+    func sum(_ records: KeySnapshot) throws(KeychainFault) -> DigestSum {
+        var sum = try sum(records.store)
+        for slot in records.slots { sum += try self.sum(slot) }
+        for device in records.devices { sum += try self.sum(device) }
+        for key in records.classKeys { sum += try self.sum(key) }
+        for key in records.userKeys { sum += try self.sum(key) }
         return sum
     }
 
@@ -161,7 +157,7 @@ struct RowDigest: Sendable {
     }
 
     private func sum(_ columns: RowColumns) throws(KeychainFault) -> DigestSum {
-        let digest = try key.using { (key) throws(CryptoError) in
+        let digest = try keys.rowDigest.using { (key) throws(CryptoError) in
             try BLAKE2b.mac(key: key, parts: [columns.bytes], count: DigestSum.digestCount)
         }
         guard let sum = DigestSum(count: 1, digest: digest) else { throw .param }

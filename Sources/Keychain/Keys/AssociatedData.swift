@@ -81,6 +81,6 @@ enum KeyLabel {
     static let ephemeralSecret = Array("keychainfs ephemeral secret".utf8)
     static let header = Array("keychainfs header".utf8)
     static let rowDigest = Array("keychainfs row digest".utf8)
-    static let commitNumber = Array("keychainfs commit number".utf8)
+    static let deviceFile = Array("keychainfs device file".utf8)
     static let rowMAC = Array("keychainfs row".utf8)
 }

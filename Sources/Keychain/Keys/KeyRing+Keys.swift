@@ -107,11 +107,11 @@ extension KeyRing {
     ///
     /// - Throws: `decode` if it is not authentic.
     package func header(of record: StoreRecord) throws(KeychainFault) -> StoreHeader {
-        try StoreHeader(opening: record, key: masterKeys().header)
+        try ledger.digest().header(of: record)
     }
 
     /// Seals a header for a store.
     package func sealed(_ header: StoreHeader, for record: StoreRecord) throws(KeychainFault) -> Sealed {
-        try masterKeys().header.using { (key) throws(CryptoError) in try header.sealed(by: key, for: record) }
+        try ledger.digest().sealed(header, for: record)
     }
 }

@@ -26,19 +26,23 @@ extension KeyRing {
     /// - Throws: `interactionNotAllowed` before the first unlock; `authFailed` if it is no longer the user key; `param`
     ///   if no slot would remain; `decode` if rows of keys are damaged; the errors of the store. Nothing is changed
     ///   then.
-    package func renewKeys(
+    func renewKeys(
         userKey: borrowing SecretBytes, removing removed: Set<Int64> = [],
-        with body: (any RecordWriter) throws(KeychainFault) -> Void = { _ in }
+        with body: (DigestingWriter) throws(KeychainFault) -> Void = { _ in }
     ) throws(KeychainFault) -> [Int64] {
         guard state.isAfterFirstUnlock else { throw .interactionNotAllowed }
         let (table, gone) = try store.write(by: ledger) { (writer) throws(KeychainFault) -> (KeyTable, [Int64]) in
-            let rotation = try rotation(of: KeySnapshot(writer), userKey: userKey, removing: removed)
+            let records = try KeySnapshot(writer)
+            try writer.verifyKeys(records)
+            let rotation = try rotation(of: records, userKey: userKey, removing: removed)
             try rotation.write(to: writer)
             let table = try startGeneration(writer, userKey: rotation.userKey, rotation.store.userKeyGeneration)
             try body(writer)
             return (table, rotation.removedSlots)
         }
         try install(table)
+        // Until then the holder of a removed slot could create a header of the generation that the file names.
+        try? keepCommitNumber()
         return gone
     }
 

@@ -85,10 +85,7 @@ extension KeyRing {
             root: root, kind: kind, slots: records.slots, store: records.store)
         guard state != .unlocked else { return transition.withLock { _ in notifyObservers() } }
         let master = try KeychainFault.unwrapped(records.store, userKey: userKey)
-        if state == .beforeFirstUnlock {
-            try checkRollback(records.store, master: master, acceptingRollback: acceptingRollback)
-        }
-        try adopt(master, of: records.store)
+        try verify(records, userKey: userKey, acceptingRollback: acceptingRollback)
         let keys = try wrappingKeys(userKey: userKey, generation: records.store.userKeyGeneration)
         let renewed = try renewed(records, userKey: userKey, keys: keys)
         let hasPassphrase = try records.hasPassphrase(userKey: userKey)
@@ -99,16 +96,46 @@ extension KeyRing {
         try? keepCommitNumber()
     }
 
-    /// Gives the ledger the keys of the store, and the number of the next new row. With a damaged header, which the user
-    /// has accepted, nothing can be changed.
-    private func adopt(_ master: MasterKeys, of record: StoreRecord) throws(KeychainFault) {
-        let header = try nilIfDamaged { () throws(KeychainFault) in
-            try StoreHeader(opening: record, key: master.header)
+    /// Verifies header, rows of keys and the state that this device has seen, before any of the keys is used.
+    ///
+    /// - Throws: `decode` for a damaged header, for rows of keys that differ from their sum, and after the first unlock
+    ///   for another state than that of the last transaction of this program.
+    private func verify(
+        _ records: KeySnapshot, userKey: borrowing SecretBytes, acceptingRollback: Bool
+    ) throws(KeychainFault) {
+        let keys = try KeychainFault.translating { () throws(CryptoError) in
+            try HeaderKeys(userKey: userKey, generation: records.store.userKeyGeneration, store: storeID)
         }
+        let header = try verifiedHeader(records, keys)
+        guard state == .beforeFirstUnlock else { return try verifyLastCommit() }
+        try checkRollback(
+            records, userKey: userKey, keys: keys, header: header, acceptingRollback: acceptingRollback)
         let next = try store.read { (reader) throws(KeychainFault) in
             try reader.firstUnusedRowID(from: header?.nextRow ?? .first)
         }
-        ledger.adopt(master, nextRow: next)
+        ledger.adopt(keys, nextRow: next, last: header)
+    }
+
+    /// Returns the header, whose sum is that of the rows of keys; nil for a damaged one in an examination.
+    private func verifiedHeader(_ records: KeySnapshot, _ keys: HeaderKeys) throws(KeychainFault) -> StoreHeader? {
+        do throws(KeychainFault) {
+            let digest = RowDigest(keys)
+            let header = try digest.header(of: records.store)
+            guard !isExamination else { return header }
+            guard !records.isDamaged, try digest.sum(records) == header.sums.keys else { throw .decode }
+            return header
+        } catch .decode where isExamination {
+            return nil
+        }
+    }
+
+    /// Requires that no other program has replaced the store since the last transaction of this one.
+    private func verifyLastCommit() throws(KeychainFault) {
+        guard !isExamination else { return }
+        try store.readExclusively { (reader) throws(KeychainFault) in
+            let header = try ledger.digest().header(of: reader.store())
+            guard CommitIdentity(header) == ledger.lastCommit else { throw .decode }
+        }
     }
 
     /// Returns the wrapping keys of a user key, present or past, and this device.
@@ -132,13 +159,16 @@ extension KeyRing {
         _ found: KeySnapshot, _ hasPassphrase: Bool, renewed: [ClassKeyRecord], keys: borrowing WrappingKeys
     ) throws(KeychainFault) -> KeySnapshot {
         let records = found.replacing(renewed)
-        let isComplete = renewed.isEmpty && records.enrollment(tag: deviceTag, hasPassphrase: hasPassphrase).isEmpty
+        let isComplete =
+            isExamination || renewed.isEmpty && records.enrollment(tag: deviceTag, hasPassphrase: hasPassphrase).isEmpty
         guard !store.isReadOnly, !isComplete, !found.isDamaged else { return records }
         do throws(KeychainFault) {
             return try store.write(by: ledger) { (writer) throws(KeychainFault) in
                 for record in renewed { try writer.put(record) }
                 // Read again, because the enrollment must match the present records.
-                try KeySnapshot(writer).enrollment(tag: deviceTag, hasPassphrase: hasPassphrase)
+                let present = try KeySnapshot(writer)
+                try writer.verifyKeys(present)
+                try present.enrollment(tag: deviceTag, hasPassphrase: hasPassphrase)
                     .write(to: writer, keys: keys)
                 return try KeySnapshot(writer)
             }
@@ -153,13 +183,20 @@ extension KeyRing {
 
     private func install(_ table: KeyTable, master: MasterKeys, began: Int) throws(KeychainFault) {
         try transition.withLock { (_) throws(KeychainFault) in
+            var dropped: [ClassKeys] = []
             try current.withLock { (state) throws(KeychainFault) in
                 guard !state.isClosed else { throw .notAvailable }
                 guard state.lockCount == began else { throw .interactionNotAllowed }
-                state.table.merge(table)
-                if state.master == nil { state.master = master }
+                if state.master == nil {
+                    // A thief of the device key may have planted keys for the time before the first unlock.
+                    dropped = state.table.replace(by: table)
+                    state.master = master
+                } else {
+                    state.table.merge(table)
+                }
                 state.lock = state.lock.unlocking
             }
+            for keys in dropped { keys.revoke() }
             verification.unlocked()
             rewrapping.unlocked()
             rekeying.unlocked()

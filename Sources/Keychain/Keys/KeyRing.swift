@@ -33,6 +33,8 @@ package final class KeyRing: Sendable {
     let rekeyStateStore: (any RekeyStateStore)?
     /// The store's ID of 16 bytes, part of all associated data.
     package let storeID: [UInt8]
+    /// Whether an unlock accepts damaged rows of keys and a damaged header, to find what is intact.
+    let isExamination: Bool
     /// Whether the store had a record of this device when it was opened. Otherwise the device is new to it, or has lost
     /// its key.
     package let isDeviceKnown: Bool
@@ -50,11 +52,13 @@ package final class KeyRing: Sendable {
     ///   - device: The device key of 32 bytes; otherwise `param`.
     ///   - commitNumberStore: Distinguishes an older copy of the store from the newest.
     ///   - rekeyStateStore: Stores, for the time after a crash, that a rekey is running.
+    ///   - isExamination: Whether an unlock accepts damaged rows of keys and a damaged header. Such a store must not be
+    ///     changed.
     /// - Throws: `unknownFormat`, `decode`, `allocate`; the errors of the store. Damaged class keys are not an error;
     ///   the items that they seal fail.
     package init(
         store: any RecordStore, device: consuming SecretBytes, commitNumberStore: (any CommitNumberStore)? = nil,
-        rekeyStateStore: (any RekeyStateStore)? = nil
+        rekeyStateStore: (any RekeyStateStore)? = nil, isExamination: Bool = false
     ) throws(KeychainFault) {
         guard device.count == DeviceKey.byteCount else { throw .param }
         let records = try store.read { (reader) throws(KeychainFault) in try KeySnapshot(reader) }
@@ -70,6 +74,7 @@ package final class KeyRing: Sendable {
         self.storeID = storeID
         self.commitNumberStore = commitNumberStore
         self.rekeyStateStore = rekeyStateStore
+        self.isExamination = isExamination
         rekeying = Rekeying(isWanted: rekeyStateStore?.rekeyGeneration(of: storeID) != nil)
         isDeviceKnown = records.device(tag: deviceTag) != nil
         current = Mutex(State(table: try records.table(tag: deviceTag, keys: keys)))

@@ -131,6 +131,26 @@ struct KeyTable {
         }
     }
 
+    /// Replaces all keys by those of `other`. Equal keys stay the same objects, for their present users.
+    ///
+    /// - Returns: The keys that are no longer in use, for the caller to revoke.
+    mutating func replace(by other: KeyTable) -> [ClassKeys] {
+        var (new, dropped) = (other, [ClassKeys]())
+        for (purpose, generations) in entries {
+            for (generation, entry) in generations {
+                guard case .opened(let old) = entry else { continue }
+                if case .opened(let same) = new[purpose, generation], old.hasSameKeys(as: same) {
+                    new.entries[purpose, default: [:]][generation] = entry
+                    dropped.append(same)
+                } else {
+                    dropped.append(old)
+                }
+            }
+        }
+        self = new
+        return dropped
+    }
+
     mutating func put(_ entry: Entry, _ purpose: KeyPurpose, _ generation: Int64) {
         switch (entries[purpose]?[generation], entry) {
         case (.opened(let old), _) where old.isAvailable: return

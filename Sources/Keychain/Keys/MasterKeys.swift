@@ -4,9 +4,9 @@ package import SecretCrypto
 ///
 /// Generated with the store. A new user key wraps the same keys.
 package final class MasterKeys: Sendable {
-    /// The size of the wrapped keys in bytes: lookup, directory, digest and row-MAC key of 32 bytes each, in this
-    /// order.
-    package static let byteCount = 4 * AEAD.keyCount
+    /// The size of the wrapped keys in bytes: lookup, directory, row-MAC and past key of 32 bytes each, in this order,
+    /// and 128 random bytes without a use yet.
+    package static let byteCount = 256
 
     /// The generation, from 1.
     package let generation: Int64
@@ -14,34 +14,25 @@ package final class MasterKeys: Sendable {
     package let lookup: RevocableSecret
     /// The key of directory names.
     package let directory: RevocableSecret
-    /// The key of the header row.
-    package let header: RevocableSecret
-    /// The key of row digests.
-    package let rowDigest: RevocableSecret
-    /// The key of the MAC of the commit number that is stored outside the store.
-    package let commitNumber: RevocableSecret
     /// The key of the MACs of rows that were sealed while locked.
     package let rowMAC: RevocableSecret
+    /// The key of the records of past values.
+    package let past: RevocableSecret
 
-    /// Creates keys from the unwrapped bytes. Three other keys are derived from the digest key, which has no other use.
+    /// Creates keys from the unwrapped bytes.
     ///
-    /// - Throws: `invalidParameter` if there are too few bytes.
-    init(material: borrowing SecretBytes, generation: Int64, store: [UInt8]) throws(CryptoError) {
+    /// - Throws: `invalidParameter` for another number of bytes.
+    init(material: borrowing SecretBytes, generation: Int64) throws(CryptoError) {
         guard material.count == Self.byteCount else { throw .invalidParameter }
         self.generation = generation
         lookup = RevocableSecret(try material.slice(0..<32))
         directory = RevocableSecret(try material.slice(32..<64))
-        let digest = try material.slice(64..<96)
-        header = RevocableSecret(try BLAKE2b.derive(key: digest, parts: [KeyLabel.header, store]))
-        rowDigest = RevocableSecret(try BLAKE2b.derive(key: digest, parts: [KeyLabel.rowDigest, store]))
-        commitNumber = RevocableSecret(try BLAKE2b.derive(key: digest, parts: [KeyLabel.commitNumber, store]))
-        rowMAC = RevocableSecret(try material.slice(96..<128))
+        rowMAC = RevocableSecret(try material.slice(64..<96))
+        past = RevocableSecret(try material.slice(96..<128))
     }
 
     /// Wipes all keys. Returns when no thread uses them.
-    func revoke() {
-        for key in [lookup, directory, header, rowDigest, commitNumber, rowMAC] { key.revoke() }
-    }
+    func revoke() { for key in [lookup, directory, rowMAC, past] { key.revoke() } }
 }
 
 extension MasterKeys {
@@ -58,8 +49,7 @@ extension MasterKeys {
     /// - Throws: `authenticationFailed` unless this user key wrapped them for the store.
     static func unwrap(_ record: StoreRecord, userKey: borrowing SecretBytes) throws(CryptoError) -> MasterKeys {
         try MasterKeys(
-            material: material(record, userKey: userKey), generation: record.masterKeyGeneration,
-            store: record.identifier)
+            material: material(record, userKey: userKey), generation: record.masterKeyGeneration)
     }
 
     /// Unwraps the bytes of the keys, for wrapping under another user key.

@@ -2,7 +2,7 @@ import SecretCrypto
 
 /// A change of slots in progress: a transaction, and the user key that authorizes it.
 struct SlotTransaction: ~Copyable {
-    let writer: any RecordWriter
+    let writer: DigestingWriter
     /// The key records at the start of the transaction.
     let records: KeySnapshot
     /// The user key at the start of the transaction.
@@ -13,9 +13,9 @@ struct SlotTransaction: ~Copyable {
     /// - Throws: `authFailed` unless the root key opens a slot with the user key of this store; `inUse` for a
     ///   passphrase's root key whose cost is no longer the store's; `decode` if rows of keys cannot be read, because
     ///   one could be a slot.
-    init(_ writer: any RecordWriter, root: borrowing SlotRootKey) throws(KeychainFault) {
+    init(_ writer: DigestingWriter, root: borrowing SlotRootKey) throws(KeychainFault) {
         let records = try KeySnapshot(writer)
-        guard !records.isDamaged else { throw .decode }
+        try writer.verifyKeys(records)
         guard root.fits(records.store) else { throw .inUse(processID: 0) }
         let userKey = try records.userKey(openedBy: root)
         self.writer = writer

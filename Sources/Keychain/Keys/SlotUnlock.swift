@@ -54,15 +54,17 @@ enum SlotUnlock {
 
     /// Returns the user key of the first slot of that type that the root key opens, and that opens the master keys.
     ///
-    /// - Throws: `authFailed` if there is no such slot. A wrong secret, a damaged slot, damaged master keys and a slot
-    ///   that an attacker has written, with another user key, are not distinguished.
+    /// - Throws: `authFailed` if the root key opens no slot: a wrong secret and a damaged slot are not distinguished;
+    ///   `decode` if the master keys do not open with the user key of any of these slots.
     static func userKey(
         root: borrowing SecretBytes, kind: SlotKind, slots: [SlotRecord], store: StoreRecord
     ) throws(KeychainFault) -> SecretBytes {
+        var hasOpened = false
         for slot in slots where slot.kind == kind && slot.userKeyGeneration == store.userKeyGeneration {
             do throws(CryptoError) {
                 let secret = try SlotSecret(root: root, store: store.identifier, slot: slot.id)
                 let userKey = try slot.userKey(with: secret, store: store.identifier)
+                hasOpened = true
                 _ = try MasterKeys.material(store, userKey: userKey).count
                 return userKey
             } catch {
@@ -72,6 +74,6 @@ enum SlotUnlock {
                 }
             }
         }
-        throw .authFailed
+        throw hasOpened ? .decode : .authFailed
     }
 }

@@ -1,4 +1,4 @@
-package import SecretCrypto
+import SecretCrypto
 
 /// The plaintext of ``StoreRecord/header``: the state of the store as of its last transaction, by which removed and
 /// restored rows are detected (contract, S2).
@@ -38,24 +38,27 @@ package struct StoreHeader: Hashable, Sendable {
         commitID = SecureRandom.bytes(Self.commitIDCount)
     }
 
-    /// Seals the header for a store under the header key.
-    package func sealed(by key: borrowing SecretBytes, for record: StoreRecord) throws(CryptoError) -> Sealed {
-        try Sealed.sealing(encoded.rawSpan, key: key, bound: Self.binding(record))
+    /// Seals the header of a store.
+    package func sealed(by keys: HeaderKeys, store: [UInt8]) throws(KeychainFault) -> Sealed {
+        let (plaintext, bound) = (encoded, Self.binding(keys, store: store))
+        return try keys.header.using { (key) throws(CryptoError) in
+            try Sealed.sealing(plaintext.rawSpan, key: key, bound: bound)
+        }
     }
 
     /// Opens the header of a store.
     ///
     /// - Throws: `decode` if it is not authentic.
-    package init(opening record: StoreRecord, key: RevocableSecret) throws(KeychainFault) {
-        let plaintext = try key.using { (key) throws(CryptoError) in
-            try record.header.open(key: key, bound: Self.binding(record), count: Self.byteCount)
+    package init(opening record: StoreRecord, keys: HeaderKeys) throws(KeychainFault) {
+        let bound = Self.binding(keys, store: record.identifier)
+        let plaintext = try keys.header.using { (key) throws(CryptoError) in
+            try record.header.open(key: key, bound: bound, count: Self.byteCount)
         }
         try self.init(decoding: [UInt8](copying: plaintext.bytes))
     }
 
-    private static func binding(_ record: StoreRecord) -> AssociatedData {
-        AssociatedData(.header, store: record.identifier)
-            .adding(Int64(StoreRecord.currentFormat), record.userKeyGeneration)
+    private static func binding(_ keys: HeaderKeys, store: [UInt8]) -> AssociatedData {
+        AssociatedData(.header, store: store).adding(Int64(StoreRecord.currentFormat), keys.generation)
     }
 }
 

@@ -24,7 +24,8 @@ extension KeyRing {
         }
         let ledger = DigestLedger()
         defer { ledger.close() }
-        let record = try creation.complete(userKey: userKey, ledger: ledger)
+        var record = try creation.complete(userKey: userKey, ledger: ledger)
+        record.header = try ledger.digest().sealed(StoreHeader(), for: record)
         let slot = try creation.firstSlot(root: root, userKey: userKey)
         let classKeys = try creation.classKeys(userKey: userKey, device: device)
         try store.write(by: ledger) { (writer) throws(KeychainFault) in
@@ -49,7 +50,7 @@ private struct StoreInitializer {
             header: nothing)
     }
 
-    /// Returns the record with new master keys, and a header for zero rows. `ledger` gets the keys.
+    /// Returns the record with new master keys, without a header. `ledger` gets the header keys.
     func complete(
         userKey: borrowing SecretBytes, ledger: DigestLedger
     ) throws(KeychainFault) -> StoreRecord {
@@ -58,12 +59,9 @@ private struct StoreInitializer {
             var complete = record
             complete.masterKeys = try MasterKeys.wrap(
                 material, userKey: userKey, for: record)
-            let master = try MasterKeys(
-                material: material, generation: record.masterKeyGeneration, store: record.identifier)
-            ledger.adopt(master, nextRow: .first)
-            complete.header = try master.header.use { (key) throws(CryptoError) in
-                try StoreHeader().sealed(by: key, for: complete)
-            }
+            let keys = try HeaderKeys(
+                userKey: userKey, generation: record.userKeyGeneration, store: record.identifier)
+            ledger.adopt(keys, nextRow: .first, last: nil)
             return complete
         } catch {
             throw KeychainFault(error)

@@ -7,6 +7,8 @@ import SecretCrypto
 struct UserKeyRotation: ~Copyable {
     /// The new user key. Wiped at the end of the value's lifetime.
     let userKey: SecretBytes
+    /// The keys of the header under the new user key.
+    let headerKeys: HeaderKeys
     /// The store record with the next generation and the master keys under the new user key.
     let store: StoreRecord
     /// The records of all slots that are kept.
@@ -50,13 +52,17 @@ struct UserKeyRotation: ~Copyable {
         }
         let kept = Set(sealed.1.map(\.id))
         guard !kept.isEmpty else { throw .param }
+        headerKeys = try KeychainFault.translating { () throws(CryptoError) in
+            try HeaderKeys(userKey: new, generation: next, store: identifier)
+        }
         userKey = new
         (store, slots, classKeys, pastUserKeys) = sealed
         removedSlots = records.slots.map(\.id).filter { !kept.contains($0) }
     }
 
     /// Replaces the present records. Deletes slots that are not kept.
-    func write(to writer: any RecordWriter) throws(KeychainFault) {
+    func write(to writer: DigestingWriter) throws(KeychainFault) {
+        writer.rotate(to: headerKeys)
         try writer.put(store)
         for slot in removedSlots { try writer.deleteSlot(slot) }
         for slot in slots { try writer.put(slot) }

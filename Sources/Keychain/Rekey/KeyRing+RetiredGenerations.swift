@@ -49,6 +49,7 @@ extension KeyRing {
     /// - Returns: The number of items that still use one of them, whose keys stay.
     func removeKeys(of old: Set<KeyGeneration>) throws(KeychainFault) -> Int {
         let counts = try store.write(by: ledger) { (writer) throws(KeychainFault) in
+            try writer.verifyKeys(KeySnapshot(writer))
             let counts = try writer.itemCounts(of: old)
             for record in try writer.classKeys() where record.isLegitimate {
                 guard let generation = record.keyGeneration, old.contains(generation), counts[generation] == nil

@@ -25,7 +25,7 @@ package struct KeychainRepair: Sendable {
     /// - Throws: `interactionNotAllowed` before the first unlock; the errors of the store.
     package func findings(file: PosixAttributes, now: KeychainDate) throws(KeychainFault) -> RepairFindings {
         guard keys.state == .unlocked else { throw .interactionNotAllowed }
-        let digest = RowDigest(try keys.masterKeys())
+        let digest = try keys.ledger.digest()
         let (inspection, header) = try store.read { (reader) throws(KeychainFault) -> (RowInspection, StoreHeader?) in
             let header = try openedHeader(digest, reader.store())
             return (try RowInspection(reader, keys: keys, header: header), header)
@@ -55,7 +55,7 @@ package struct KeychainRepair: Sendable {
     ///
     /// Its commit number is higher than any that was seen of the damaged one.
     package func write(_ findings: RepairFindings, to copy: any RecordStore) throws(KeychainFault) {
-        let digest = RowDigest(try keys.masterKeys())
+        let digest = try keys.ledger.digest()
         try store.read { (reader) throws(KeychainFault) in
             let record = try reader.store()
             var sums = try copy.write { (writer) throws(KeychainFault) in
@@ -86,7 +86,7 @@ package struct KeychainRepair: Sendable {
     }
 
     private func nextCommit(after header: StoreHeader?) throws(KeychainFault) -> Int64 {
-        let last = max(header?.commit ?? 0, try keys.keptCommitNumber() ?? 0)
+        let last = max(header?.commit ?? 0, keys.keptCommitNumber() ?? 0)
         guard last < Int64.max - 1 else { throw .decode }
         return last + 1
     }

@@ -28,6 +28,11 @@ package final class KeychainStore: Sendable {
         directoryEnvelope = DirectoryEnvelope(ring: keys)
         keys.ledger.setClock(clock)
         keys.ledger.watch { [cache] in cache.invalidate($0) }
+        let isFirst = Atomic(true)
+        keys.watch { [cache] lock in
+            // Rows that were read before the first unlock were not verified.
+            if lock == .unlocked, isFirst.exchange(false, ordering: .relaxed) { cache.dropAll() }
+        }
         store.watchExternalChanges { [weak self] in self?.forgetStore() }
     }
 

@@ -46,8 +46,12 @@ package struct KeychainPath: Sendable {
 
     /// Opens the keychain, locked. For reading only, nothing is written anywhere.
     ///
-    /// - Parameter isBackup: Whether it may be older than the state that this device has seen.
-    func open(isReadOnly: Bool, isBackup: Bool = false) throws(CLIError) -> OpenedKeychain {
+    /// - Parameters:
+    ///   - isBackup: Whether it may be older than the state that this device has seen.
+    ///   - isExamination: Whether it opens in spite of damaged rows of keys and a damaged header. Only for reading.
+    func open(
+        isReadOnly: Bool, isBackup: Bool = false, isExamination: Bool = false
+    ) throws(CLIError) -> OpenedKeychain {
         if !isReadOnly { interruptedOperations.undo() }
         let store: SQLiteRecordStore
         do throws(StoreOpenError) {
@@ -57,12 +61,14 @@ package struct KeychainPath: Sendable {
         } catch {
             throw CLIError(error, keychain: path)
         }
-        return try opened(store, isBackup: isBackup)
+        return try opened(store, isBackup: isBackup, isExamination: isExamination)
     }
 
     /// Opens the keychain for reading, locked. Reads a keychain that was not closed from a copy, in which its log is
     /// recovered; nothing else is written anywhere.
-    func openForReading() throws(CLIError) -> OpenedKeychain {
+    ///
+    /// - Parameter isExamination: As for ``open(isReadOnly:isBackup:isExamination:)``.
+    func openForReading(isExamination: Bool = false) throws(CLIError) -> OpenedKeychain {
         let store: SQLiteRecordStore?
         do throws(StoreOpenError) {
             store = try readOnlyStore(isBackup: false)
@@ -71,8 +77,9 @@ package struct KeychainPath: Sendable {
         } catch {
             throw CLIError(error, keychain: path)
         }
-        if let store { return try opened(store, isBackup: false) }
-        return try opened(RecoveredCopy.open(path, log: interruptedOperations.log), isBackup: false)
+        if let store { return try opened(store, isBackup: false, isExamination: isExamination) }
+        return try opened(
+            RecoveredCopy.open(path, log: interruptedOperations.log), isBackup: false, isExamination: isExamination)
     }
 
     /// Opens the store for reading. A backup may be on a medium without permissions, so other users may have write
@@ -83,7 +90,9 @@ package struct KeychainPath: Sendable {
     }
 
     /// Returns the opened keychain. Closes the store if it throws.
-    private func opened(_ store: SQLiteRecordStore, isBackup: Bool) throws(CLIError) -> OpenedKeychain {
+    private func opened(
+        _ store: SQLiteRecordStore, isBackup: Bool, isExamination: Bool
+    ) throws(CLIError) -> OpenedKeychain {
         let deviceFile = DeviceKeyFile(locations)
         let hadDeviceKey = deviceFile.exists
         let device: SecretBytes
@@ -99,7 +108,8 @@ package struct KeychainPath: Sendable {
             let keys = try KeyRing(
                 store: store, device: device,
                 commitNumberStore: isBackup ? nil : CommitNumberFile(directory: locations.stateDirectory),
-                rekeyStateStore: isBackup ? nil : RekeyFile(directory: locations.stateDirectory))
+                rekeyStateStore: isBackup ? nil : RekeyFile(directory: locations.stateDirectory),
+                isExamination: isExamination)
             let keychain = KeychainStore(store: store, keys: keys, clock: { KeychainDate.now })
             return OpenedKeychain(keychain: keychain, store: store, hadDeviceKey: hadDeviceKey)
         } catch {
@@ -113,7 +123,7 @@ package struct KeychainPath: Sendable {
     /// Verifies every row: through the daemon if the keychain is mounted, otherwise by opening it for reading.
     package func check(unlocking source: UnlockSource, showMessage: (String) -> Void) throws(CLIError) -> CheckResult {
         guard let mountPoint else {
-            return try check(try openForReading(), unlocking: source, showMessage: showMessage)
+            return try check(try openForReading(isExamination: true), unlocking: source, showMessage: showMessage)
         }
         let answer = try MountClient(mountPoint: mountPoint).run("check", limit: MountClient.longLimit)
         guard let result = try? CheckResult(json: answer) else {
@@ -141,7 +151,7 @@ package struct KeychainPath: Sendable {
         -> CheckResult
     {
         do throws(CLIError) {
-            let opened = try open(isReadOnly: true, isBackup: true)
+            let opened = try open(isReadOnly: true, isBackup: true, isExamination: true)
             return try check(opened, unlocking: source, showMessage: showMessage)
         } catch  where error.exitCode == .noKeychain {
             throw CLIError(.noKeychain, "There is no backup at \(path).")

@@ -115,7 +115,9 @@ package struct Repair: Sendable {
             throw CLIError(.failure, error.message)
         }
         do throws(KeychainFault) {
-            return try KeyRing(store: ReadOnlyRecordStore(store), device: device, commitNumberStore: commitNumberStore)
+            return try KeyRing(
+                store: ReadOnlyRecordStore(store), device: device, commitNumberStore: commitNumberStore,
+                isExamination: true)
         } catch {
             throw error == .decode ? tooDamaged : CLIError(error, keychain: file.path)
         }

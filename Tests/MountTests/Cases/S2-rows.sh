@@ -1,5 +1,5 @@
 # S2, S4: rows of the closed file that are removed, older, added or swapped are reported by check and after the first
-# unlock.
+# unlock; rows of keys refuse the unlock.
 # seconds: 20
 . "${0%/*}/lib.sh"
 create_keychain; mount_keychain
@@ -83,12 +83,21 @@ edit 'put("item", row("item", "id", LONG, old)); put("secret", row("secret", "id
 reported "an older item with its long secret" 'Rows are older than the last commit' 'rows are older than'
 done_with "an older item with its long secret"
 
-# Rows of keys are checked too: a key that no item needs is removed, a device that was never registered is added.
-edit 'db.execute("DELETE FROM class_key WHERE purpose = 12")'
-reported "a removed class key" "$missing" 'rows are missing that were committed'; done_with "a removed class key"
-edit 'put("device", (9, os.urandom(16)))'
-reported "an added device" 'Rows exist that were never committed: 1' 'rows exist that were never committed'
-done_with "an added device"
+# Rows of keys are checked before anything is unlocked: a key that no item needs is removed, a device that was never
+# registered is added. No option accepts this, and check names it.
+refused() {
+    expect_code 12 "$KEYCHAINFS" mount "$MNT" > "$CASE_DIR/said"
+    grep -q 'check' "$CASE_DIR/said" || fail "$1: the message names no remedy: $(cat "$CASE_DIR/said")"
+    is_mounted && fail "$1: mounted"
+    expect_code 12 "$KEYCHAINFS" mount --accept-rollback "$MNT" > /dev/null
+    cmp "$KEYCHAIN" "$CASE_DIR/edited" || fail "$1: a refused unlock changed the file"
+    expect_code 21 "$KEYCHAINFS" check > "$CASE_DIR/said"
+    grep -q "$2" "$CASE_DIR/said" || fail "$1: check does not say '$2': $(cat "$CASE_DIR/said")"
+}
+edit 'db.execute("DELETE FROM class_key WHERE purpose = 12")'; cp "$KEYCHAIN" "$CASE_DIR/edited"
+refused "a removed class key" "$missing"
+edit 'put("device", (9, os.urandom(16)))'; cp "$KEYCHAIN" "$CASE_DIR/edited"
+refused "an added device" 'Rows exist that were never committed: 1'
 
 # An older long secret alone: no other row changes, but it is never opened for the wrong item (S4).
 edit 'put("secret", row("secret", "id", SECRET, old))'

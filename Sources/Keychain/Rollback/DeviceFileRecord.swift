@@ -1,0 +1,84 @@
+package import SecretCrypto
+
+/// The last state of a store that a device has seen, kept outside of the store, to detect an older or another copy of it
+/// (contract, S2).
+package struct SeenState: Hashable, Sendable {
+    package var commit: Int64
+    package var commitID: [UInt8]
+    package var userKeyGeneration: Int64
+    package var cost: Argon2id.Cost
+
+    package init(commit: Int64, commitID: [UInt8], userKeyGeneration: Int64, cost: Argon2id.Cost) {
+        self.commit = commit
+        self.commitID = commitID
+        self.userKeyGeneration = userKeyGeneration
+        self.cost = cost
+    }
+
+    /// Creates the state of a store with an opened header.
+    init(_ header: StoreHeader, of store: StoreRecord, keys: HeaderKeys) {
+        self.init(
+            commit: header.commit, commitID: header.commitID, userKeyGeneration: keys.generation, cost: store.cost)
+    }
+}
+
+/// The encoding of a ``SeenState`` with a MAC. The key is derived from the user key of the generation that it names: who
+/// never knew that key can neither forge the file nor create a store that the file accepts.
+///
+/// Version (1 byte, 2), store ID (16), commit number (8), commit ID (16), user-key generation (8), passes (8), memory (8),
+/// BLAKE2b-256(device file key; preceding bytes). All numbers are little-endian.
+struct DeviceFileRecord: Hashable, Sendable {
+    static let byteCount = headCount + macCount
+    private static let headCount = 1 + StoreRecord.identifierCount + 8 + StoreHeader.commitIDCount + 3 * 8
+    private static let macCount = 32
+    private static let version: UInt8 = 2
+
+    let state: SeenState
+    private let bytes: [UInt8]
+
+    /// Reads the bytes of a file, whose MAC is not verified yet.
+    ///
+    /// - Throws: `decode` for another size, version or store, or numbers that no device writes.
+    init(decoding bytes: [UInt8], store: [UInt8]) throws(KeychainFault) {
+        state = try Self.state(in: bytes, store: store)
+        self.bytes = bytes
+    }
+
+    private static func state(in bytes: [UInt8], store: [UInt8]) throws(KeychainFault) -> SeenState {
+        guard bytes.count == byteCount, Array(bytes.prefix(1 + store.count)) == [version] + store else { throw .decode }
+        var reader = ByteReader(bytes.dropFirst(1 + store.count))
+        let commit: Int64 = try reader.integer()
+        let commitID = try reader.bytes(StoreHeader.commitIDCount)
+        let generation: Int64 = try reader.integer()
+        let passes: UInt64 = try reader.integer()
+        let memory: UInt64 = try reader.integer()
+        guard commit >= 0, commit < .max, generation > 0 else { throw .decode }
+        return SeenState(
+            commit: commit, commitID: commitID, userKeyGeneration: generation,
+            cost: Argon2id.Cost(passes: passes, memory: memory))
+    }
+
+    /// Whether the MAC was computed with that key.
+    func isAuthentic(_ key: RevocableSecret) throws(KeychainFault) -> Bool {
+        let mac = try Self.mac(Array(bytes.prefix(Self.headCount)), key)
+        let found = Array(bytes.suffix(Self.macCount))
+        return SecretBytes.areEqual(mac.rawSpan, found.rawSpan)
+    }
+
+    /// Returns the bytes of a file.
+    static func encode(_ state: SeenState, store: [UInt8], key: RevocableSecret) throws(KeychainFault) -> [UInt8] {
+        var head = [version] + store
+        head.append(littleEndian: state.commit)
+        head += state.commitID
+        head.append(littleEndian: state.userKeyGeneration)
+        head.append(littleEndian: state.cost.passes)
+        head.append(littleEndian: state.cost.memory)
+        return head + (try mac(head, key))
+    }
+
+    private static func mac(_ head: [UInt8], _ key: RevocableSecret) throws(KeychainFault) -> [UInt8] {
+        try key.using { (key) throws(CryptoError) in
+            try BLAKE2b.mac(key: key, parts: [head], count: macCount)
+        }
+    }
+}
