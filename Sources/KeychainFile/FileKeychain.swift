@@ -51,7 +51,9 @@ struct FileKeychain: Sendable {
         InterruptedOperations(of: path, locations: locations).removeDrafts()
         do throws(StoreOpenError) {
             try SQLiteRecordStore.create(at: path) { (store) throws(KeychainFault) in
-                try KeyRing.create(in: store, passphrase: passphrase, cost: cost, device: device)
+                try KeyRing.create(
+                    in: store, passphrase: passphrase, cost: cost, device: device,
+                    commitNumberStore: CommitNumberFile(directory: locations.stateDirectory))
                 return store
             }.close()
         } catch {

@@ -29,7 +29,7 @@ extension KeychainFileError {
             case .decode: .damaged
             case .notAKeychain, .unknownFormat, .unacceptableCost: .notAKeychain
             case .inUse(let process): .inUse(process: process > 0 ? process : nil)
-            case .rolledBack, .untrustedCommitNumber: .rolledBack
+            case .rolledBack, .forked, .untrustedCommitNumber, .missingCommitNumber: .rolledBack
             case .readOnly: .notWritable
             case .diskFull: .diskFull
             case .allocate: .outOfMemory

@@ -22,7 +22,8 @@ public enum KeychainFileError: Error, Hashable, Sendable {
     /// A mistyped recovery key, a key file of fewer than 32 bytes or more than 64 KiB, or an empty passphrase for a new
     /// keychain.
     case badSecret
-    /// The keychain is older than the state that this device has seen: an old copy has replaced it.
+    /// The keychain is older than the state that this device has seen, another copy, or the file of this device that shows
+    /// it is missing or damaged.
     case rolledBack
     /// This user cannot read and write the file or its directory, or the medium is read-only.
     case notWritable
@@ -47,7 +48,7 @@ extension KeychainFileError: CustomStringConvertible {
         case .damaged: "The keychain file is damaged."
         case .wrongSecret: "That does not unlock the keychain."
         case .badSecret: "That is not a recovery key or key file, or the passphrase is empty."
-        case .rolledBack: "The keychain is older than the state that this device has seen."
+        case .rolledBack: "The keychain is older than, or another copy than, the state that this device has seen."
         case .notWritable: "The keychain file or its directory cannot be written."
         case .diskFull: "The disk that holds the keychain is full."
         case .outOfMemory: "There is not enough memory."

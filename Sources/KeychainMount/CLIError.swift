@@ -112,6 +112,21 @@ extension CLIError {
                 an old copy. It stays locked. If you replaced it, accept it with 'keychainfs mount \
                 --accept-rollback'; to examine an old copy, use 'keychainfs backup --verify'.
                 """)
+        case .forked(let commit):
+            self.init(
+                .rolledBack,
+                """
+                \(path) is ANOTHER COPY than the one that this device has seen: two machines have changed copies of the same \
+                state (commit \(commit)). It stays locked. To continue with this copy, 'keychainfs mount --accept-rollback'.
+                """)
+        case .missingCommitNumber:
+            self.init(
+                .rolledBack,
+                """
+                This device has used \(path) before, but its file that detects an older copy (commit-number.*, next to the \
+                device key) is missing: it is unknown whether this is the newest copy. It stays locked. If you removed that \
+                file, accept the keychain with 'keychainfs mount --accept-rollback'.
+                """)
         case .untrustedCommitNumber:
             self.init(
                 .rolledBack,

@@ -29,7 +29,7 @@ extension KeychainFault {
         case .slotRefused(.sharedCost): .operationNotSupported
         case .slotRefused(.sameSecret): .fileExists
         // ESTALE: the store is older than a state seen before.
-        case .rolledBack, .untrustedCommitNumber: .staleNFSFileHandle
+        case .rolledBack, .forked, .untrustedCommitNumber, .missingCommitNumber: .staleNFSFileHandle
         case .unknownFormat, .unacceptableCost, .io: .ioError
         }
     }

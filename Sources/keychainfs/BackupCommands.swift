@@ -71,7 +71,8 @@ struct RestoreCommand: ParsableCommand {
             A mounted keychain is never replaced: unmount it. An existing one is replaced only with --replace, in one \
             step, and kept as KEYCHAIN.replaced-DATE: remove that when you are sure. BACKUP is not changed.
 
-            From then on this device accepts the restored keychain as the newest state.
+            From then on this device accepts the restored keychain as the newest state. All other copies of it count as \
+            older, also one at another path. To read a backup without restoring it, mount it with '-o ro --accept-rollback'.
 
             Exit codes: 0 done; 10 wrong passphrase; 11 no BACKUP; 12 no keychain file; 14 mounted; 19 disk full; \
             20 a keychain exists; 21 damaged.

@@ -11,10 +11,12 @@ struct CrashKeychain: Sendable {
     let keychain: KeychainStore
 
     /// Makes one, and leaves it closed.
-    static func create(at path: String) throws {
+    static func create(at path: String, _ deviceState: DeviceStateStub) throws {
         try SQLiteRecordStore.create(at: path) { store throws(KeychainFault) in
             let passphrase = try Opener.passphrase.secret()
-            try KeyRing.create(in: store, passphrase: passphrase.bytes, cost: .cheap, device: device())
+            try KeyRing.create(
+                in: store, passphrase: passphrase.bytes, cost: .cheap, device: device(),
+                commitNumberStore: deviceState)
             return store
         }.close()
     }

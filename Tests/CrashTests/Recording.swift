@@ -67,7 +67,8 @@ final class Recording {
         for end in ["", "-wal"] where FileManager.default.fileExists(atPath: storeUnderTest.disk.keychain + end) {
             try FileManager.default.copyItem(atPath: storeUnderTest.disk.keychain + end, toPath: copy.keychain + end)
         }
-        let crashKeychain = try CrashKeychain(opening: copy.keychain, DeviceStateStub())
+        let crashKeychain = try CrashKeychain(
+            opening: copy.keychain, DeviceStateStub(storeUnderTest.deviceState, at: .max))
         defer { crashKeychain.close() }
         try crashKeychain.unlock(storeUnderTest.opener)
         return try Expectation(of: crashKeychain)

@@ -20,7 +20,7 @@ final class StoreUnderTest {
         self.disk = disk
         generator = SeededGenerator(seed: seed)
         deviceState = DeviceStateStub { disk.eventCount }
-        try CrashKeychain.create(at: disk.keychain)
+        try CrashKeychain.create(at: disk.keychain, deviceState)
         crashKeychain = try CrashKeychain(opening: disk.keychain, deviceState)
         try crashKeychain.unlock()
     }

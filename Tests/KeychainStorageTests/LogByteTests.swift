@@ -47,8 +47,9 @@ struct LogByteTests {
         let scratch = try TemporaryDirectory()
         let fixture = try SQLiteKeychainFixture(creating: scratch.keychain)
         for name in ["a", "b", "c"] { try fixture.add(name, Array("old \(name)".utf8)) }
-        fixture.close()
         let commitNumberStore = FakeCommitNumberStore()
+        try commitNumberStore.save(fixture.ring.encodedState().bytes, for: [])
+        fixture.close()
         let (keychain, unlock) = try open(scratch.keychain, commitNumberStore)
         defer { keychain.close() }
         try unlock()

@@ -24,6 +24,7 @@ struct RemovedSlotTests {
 
         init() throws {
             let fixture = try KeyRingFixture()
+            file.save(try fixture.ring.encodedState().bytes, for: [])
             let ring = try KeyRing(store: fixture.store, device: KeyRingFixture.device(), commitNumberStore: file)
             try ring.unlock(passphrase: SecretBytes(text: "correct"))
             func root() throws -> SlotRootKey {

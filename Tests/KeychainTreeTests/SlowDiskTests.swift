@@ -28,11 +28,13 @@ private final class Block: Sendable {
 private final class BlockedCommitNumberStore: CommitNumberStore {
     let block = Block()
     let isArmed = Atomic(false)
+    private let record = Mutex<[UInt8]?>(nil)
 
-    func load(for store: [UInt8]) -> [UInt8]? { nil }
+    func load(for store: [UInt8]) -> [UInt8]? { record.withLock { $0 } }
 
     func save(_ record: [UInt8], for store: [UInt8]) throws(KeychainFault) {
         if isArmed.load(ordering: .acquiring) { block.enter() }
+        self.record.withLock { $0 = record }
     }
 }
 

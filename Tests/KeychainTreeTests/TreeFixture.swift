@@ -23,7 +23,9 @@ struct TreeFixture: Sendable {
         commandLimit: CommandLimit? = nil
     ) throws {
         store = InMemoryRecordStore()
-        try KeyRing.create(in: store, passphrase: try Self.secret(), cost: .cheap, device: try Self.device(1))
+        try KeyRing.create(
+            in: store, passphrase: try Self.secret(), cost: .cheap, device: try Self.device(1),
+            commitNumberStore: commitNumberStore)
         (keychain, clock) = try Self.keychain(in: store, device: 1, commitNumberStore: commitNumberStore)
         var options = TreeOptions(userID: 1000, groupID: 1000)
         (options.valueLimit, options.stagedLimit, options.commandLimit) = (valueLimit, stagedLimit, commandLimit)

@@ -46,6 +46,6 @@ extension KeychainStore {
     ///
     /// - Throws: `decode` if the store's header is not authentic; `interactionNotAllowed` before the first unlock.
     package func commitNumber() throws(KeychainFault) -> Int64 {
-        try keys.ledger.read(store) { (_, header) throws(KeychainFault) in header.commit }
+        try keys.commitNumber()
     }
 }

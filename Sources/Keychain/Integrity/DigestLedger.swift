@@ -116,8 +116,9 @@ final class DigestLedger: TransactionEnding {
         let digest = try digest()
         let store = try writer.store()
         var header = try digest.header(of: store)
-        header.advance()
         state.withLock { state in
+            header.commit = max(header.commit, state.pending.commitFloor)
+            header.advance()
             // Another program may have written since the keychain was unlocked.
             let next = min(max(state.nextRow ?? .first, header.nextRow), .limit)
             (state.nextRow, header.nextRow) = (next, next)

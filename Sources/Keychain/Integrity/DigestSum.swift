@@ -96,6 +96,8 @@ struct DigestDelta: Sendable {
     private(set) var touched: Set<RowID> = []
     /// Whether rows or directories may be missing here.
     private(set) var isIncomplete = false
+    /// The number that the commit exceeds, in addition to that of the last one.
+    private(set) var commitFloor: Int64 = 0
     /// The header keys of a new user key.
     private(set) var rotation: HeaderKeys?
 
@@ -114,6 +116,7 @@ struct DigestDelta: Sendable {
     mutating func noteUnknown() { isIncomplete = true }
 
     mutating func rotate(to keys: HeaderKeys) { rotation = keys }
+    mutating func raiseCommit(above number: Int64) { commitFloor = max(commitFloor, number) }
     mutating func touch(_ directory: RowID) { touched.insert(directory) }
 
     mutating func add(_ other: DigestDelta) {
@@ -121,6 +124,7 @@ struct DigestDelta: Sendable {
         touched.formUnion(other.touched)
         isIncomplete = isIncomplete || other.isIncomplete
         rotation = other.rotation ?? rotation
+        raiseCommit(above: other.commitFloor)
     }
 
     /// Returns the sums of the changes of the rows up to `position`.

@@ -153,6 +153,9 @@ final class DigestingWriter: RecordWriter {
         guard !records.isDamaged, try digest.sum(records) == expected else { throw .decode }
     }
 
+    /// Requires that the commit has a number above this one.
+    func raiseCommit(above number: Int64) { difference.raiseCommit(above: number) }
+
     /// Records that the transaction replaces the user key. At its end all rows are digested with the new keys.
     func rotate(to keys: HeaderKeys) { difference.rotate(to: keys) }
 

@@ -7,7 +7,7 @@ extension KeyRing {
     ///
     /// - Parameter acceptingRollback: At the first unlock, whether to accept a store that is older than the state that
     ///   this device has seen.
-    /// - Throws: `rolledBack`, `untrustedCommitNumber`, `authFailed`, `unacceptableCost`, `allocate`; `decode` if the
+    /// - Throws: `rolledBack`, `forked`, `untrustedCommitNumber`, `missingCommitNumber`, `authFailed`, `unacceptableCost`, `allocate`; `decode` if the
     ///   store's own keys are damaged; `interactionNotAllowed` after a lock in the meantime, which takes precedence;
     ///   `notAvailable` after ``close()``; the errors of the store.
     package func unlock(
@@ -86,6 +86,7 @@ extension KeyRing {
         guard state != .unlocked else { return transition.withLock { _ in notifyObservers() } }
         let master = try KeychainFault.unwrapped(records.store, userKey: userKey)
         try verify(records, userKey: userKey, acceptingRollback: acceptingRollback)
+        try raiseAcceptedCommit()
         let keys = try wrappingKeys(userKey: userKey, generation: records.store.userKeyGeneration)
         let renewed = try renewed(records, userKey: userKey, keys: keys)
         let hasPassphrase = try records.hasPassphrase(userKey: userKey)
@@ -162,6 +163,7 @@ extension KeyRing {
         let isComplete =
             isExamination || renewed.isEmpty && records.enrollment(tag: deviceTag, hasPassphrase: hasPassphrase).isEmpty
         guard !store.isReadOnly, !isComplete, !found.isDamaged else { return records }
+        guard isStateSaved(beforeEnrolling: found) else { return records }
         do throws(KeychainFault) {
             return try store.write(by: ledger) { (writer) throws(KeychainFault) in
                 for record in renewed { try writer.put(record) }
@@ -178,6 +180,18 @@ extension KeyRing {
             return records
         } catch {
             throw error
+        }
+    }
+
+    /// Whether the state of the store is stored before a new device gets its row: with the row but without a stored state,
+    /// the next unlock would be refused. The store of commit numbers reports a failure.
+    private func isStateSaved(beforeEnrolling found: KeySnapshot) -> Bool {
+        guard !found.devices.contains(where: { $0.tag == deviceTag }) else { return true }
+        do throws(KeychainFault) {
+            try saveCommitNumber()
+            return true
+        } catch {
+            return false
         }
     }
 

@@ -9,12 +9,12 @@ extension StoreRecord {
 
 extension KeyRing {
     /// Creates the keys of a new, empty store in one transaction: its record, one passphrase slot, this device, the
-    /// first generation of every class.
+    /// first generation of every class. Then stores its state for this device, before the store has a name.
     ///
     /// - Throws: `unacceptableCost`; `param` for a device key of a wrong size; `allocate`; the errors of the store.
     package static func create(
         in store: any RecordStore, passphrase: borrowing SecretBytes, cost: Argon2id.Cost,
-        device: borrowing SecretBytes
+        device: borrowing SecretBytes, commitNumberStore: (any CommitNumberStore)? = nil
     ) throws(KeychainFault) {
         guard device.count == DeviceKey.byteCount else { throw .param }
         let creation = try StoreInitializer(cost: cost)
@@ -33,6 +33,13 @@ extension KeyRing {
             try writer.put(slot)
             try classKeys.write(writer)
         }
+        guard let commitNumberStore else { return }
+        let keys = try ledger.digest().keys
+        let seen = try ledger.read(store) { (reader, header) throws(KeychainFault) in
+            SeenState(header, of: try reader.store(), keys: keys)
+        }
+        try commitNumberStore.save(
+            DeviceFileRecord.encode(seen, store: record.identifier, key: keys.deviceFile), for: record.identifier)
     }
 }
 

@@ -42,8 +42,13 @@ package enum KeychainFault: Error, Hashable, Sendable {
     case unacceptableCost
     /// The store is older than the state that this device has seen; both commit numbers.
     case rolledBack(kept: Int64, found: Int64)
+    /// The store has the commit number that this device has seen, but another commit ID: two programs have changed copies
+    /// of one store.
+    case forked(commit: Int64)
     /// The commit number that this device has stored for the keychain is not authentic.
     case untrustedCommitNumber
+    /// This device has used the store, but has no commit number stored for it.
+    case missingCommitNumber
     /// The key slots have not been changed.
     case slotRefused(SlotChangeError)
     /// Another process has the store open; its process ID, or 0 if it is unknown.

@@ -13,10 +13,10 @@ package protocol CommitNumberStore: Sendable {
 package enum RollbackCheck: Hashable, Sendable {
     /// No comparison yet, or no number is stored for this keychain.
     case none
-    /// No number had been stored, so that an older copy would not have been detected.
+    /// This device is new to the keychain: no number is stored, so that an older copy is not detected.
     case first
     /// The keychain has the stored number or a higher one.
     case passed
-    /// An older copy, or a stored number that is not authentic, which the user has accepted.
+    /// An older or another copy, or a stored number that is missing or not authentic, which the user has accepted.
     case accepted
 }

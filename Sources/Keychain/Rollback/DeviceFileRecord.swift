@@ -22,6 +22,12 @@ package struct SeenState: Hashable, Sendable {
     }
 }
 
+/// The bytes that ``CommitNumberStore`` saves for a store.
+package struct EncodedState: Hashable, Sendable {
+    package let store: [UInt8]
+    package let bytes: [UInt8]
+}
+
 /// The encoding of a ``SeenState`` with a MAC. The key is derived from the user key of the generation that it names: who
 /// never knew that key can neither forge the file nor create a store that the file accepts.
 ///

@@ -1,4 +1,4 @@
-import SecretCrypto
+package import SecretCrypto
 import Synchronization
 
 extension KeyRing {
@@ -11,26 +11,61 @@ extension KeyRing {
     /// Compares the store with the state that this device has seen, before the first unlock changes anything.
     ///
     /// - Parameter header: Nil for a damaged header in an examination.
-    /// - Throws: `rolledBack` for an older store and `untrustedCommitNumber` for a file that is not authentic for it,
-    ///   unless accepted; `decode` for a damaged header unless accepted.
+    /// - Throws: `rolledBack` for an older store, `forked` for another copy, `untrustedCommitNumber` for a file that is not
+    ///   authentic for it and `missingCommitNumber` for a missing one, unless accepted; `decode` for a damaged header unless
+    ///   accepted.
     func checkRollback(
         _ records: KeySnapshot, userKey: borrowing SecretBytes, keys: HeaderKeys, header: StoreHeader?,
         acceptingRollback: Bool
     ) throws(KeychainFault) {
         guard let commitNumberStore else { return }
-        guard let header else {
-            guard acceptingRollback else { throw .decode }
-            return numbers.withLock { $0.check = .accepted }
+        let bytes = commitNumberStore.load(for: storeID)
+        let kept: SeenState?
+        if let bytes { kept = try authentic(bytes, records, userKey: userKey, keys: keys) } else { kept = nil }
+        let refusal: KeychainFault?
+        if let header {
+            let found = SeenState(header, of: records.store, keys: keys)
+            refusal = bytes == nil ? refusalWithoutFile(records) : Self.refusal(of: found, kept: kept)
+        } else {
+            refusal = .decode
         }
-        guard let bytes = commitNumberStore.load(for: storeID) else { return numbers.withLock { $0.check = .first } }
-        let kept = try authentic(bytes, records, userKey: userKey, keys: keys)
-        if let kept, kept.userKeyGeneration <= keys.generation, kept.commit <= header.commit {
-            return numbers.withLock { $0 = CommitNumberState(check: .passed, kept: kept) }
+        if let refusal {
+            guard acceptingRollback else { throw refusal }
+            numbers.withLock { $0.check = .accepted }
+        } else {
+            numbers.withLock { $0 = CommitNumberState(check: bytes == nil ? .first : .passed, kept: kept) }
         }
-        guard acceptingRollback else {
-            throw kept.map { .rolledBack(kept: $0.commit, found: header.commit) } ?? .untrustedCommitNumber
+    }
+
+    /// Returns why a store is refused for which no state is stored: only a device that is new to it has none.
+    private func refusalWithoutFile(_ records: KeySnapshot) -> KeychainFault? {
+        records.devices.contains { $0.tag == deviceTag } ? .missingCommitNumber : nil
+    }
+
+    /// Returns why a store in the state `found` is refused. `kept` is nil for a file that is not authentic.
+    private static func refusal(of found: SeenState, kept: SeenState?) -> KeychainFault? {
+        guard let kept else { return .untrustedCommitNumber }
+        guard kept.userKeyGeneration <= found.userKeyGeneration, kept.commit <= found.commit else {
+            return .rolledBack(kept: kept.commit, found: found.commit)
         }
-        numbers.withLock { $0.check = .accepted }
+        return kept.commit == found.commit && kept.commitID != found.commitID ? .forked(commit: found.commit) : nil
+    }
+
+    /// Writes a transaction after the user has accepted another copy, with a number above that of the copy that this
+    /// device has seen: each other copy is older from then on.
+    func raiseAcceptedCommit() throws(KeychainFault) {
+        guard rollbackCheck == .accepted, !store.isReadOnly, !isExamination else { return }
+        try raiseCommit(above: keptCommitNumber() ?? 0)
+    }
+
+    /// Writes a transaction with a number above `number` and above that of the last one. Changes nothing on a read-only
+    /// medium.
+    package func raiseCommit(above number: Int64) throws(KeychainFault) {
+        do throws(KeychainFault) {
+            try store.write(by: ledger) { (writer) throws(KeychainFault) in writer.raiseCommit(above: number) }
+        } catch .readOnly {
+            return
+        }
     }
 
     /// Returns the state in a file; nil if it is not authentic for this store.
@@ -61,12 +96,23 @@ extension KeyRing {
         }
     }
 
-    /// Returns the commit number in the file of this device, authentic or not; nil if there is no file of this store.
-    func keptCommitNumber() -> Int64? {
-        guard let bytes = commitNumberStore?.load(for: storeID) else { return nil }
-        let record = try? DeviceFileRecord(decoding: bytes, store: storeID)
-        return record?.state.commit
+    /// Returns the state in the file of this device, authentic or not; nil if there is no file of this store.
+    private func unverifiedState(in commitNumberStore: any CommitNumberStore) -> SeenState? {
+        guard let bytes = commitNumberStore.load(for: storeID) else { return nil }
+        return (try? DeviceFileRecord(decoding: bytes, store: storeID))?.state
     }
+
+    /// Returns the commit number in the file of this device, authentic or not; nil if there is no file of this store. A
+    /// forged one must not use up the numbers.
+    func keptCommitNumber() -> Int64? { commitNumberStore.flatMap(keptCommitNumber) }
+
+    package func keptCommitNumber(in commitNumberStore: any CommitNumberStore) -> Int64? {
+        let number = unverifiedState(in: commitNumberStore)?.commit
+        return number.flatMap { $0 < 1 << 62 ? $0 : nil }
+    }
+
+    /// Returns the cost in the file of this device, authentic or not; nil if there is no file of this store.
+    package func keptCost() -> Argon2id.Cost? { commitNumberStore.flatMap(unverifiedState)?.cost }
 
     /// Stores the last durable state of the store, unless it is stored already.
     ///
@@ -74,7 +120,13 @@ extension KeyRing {
     /// after an unlock, after a lock, after a rotation, at the end, and otherwise at most once a minute (contract, S2).
     /// Waits for the disk, so it must not be called in a transaction, nor before a lock is complete.
     package func keepCommitNumber() throws(KeychainFault) {
-        guard let commitNumberStore, !store.isReadOnly, state.isAfterFirstUnlock else { return }
+        guard state.isAfterFirstUnlock else { return }
+        try saveCommitNumber()
+    }
+
+    /// Stores the last durable state of the store, unless it is stored already. The header keys are known.
+    func saveCommitNumber() throws(KeychainFault) {
+        guard let commitNumberStore, !store.isReadOnly else { return }
         try numberWriting.withLock { (_) throws(KeychainFault) in
             let known = numbers.withLock { $0 }
             let (seen, keys) = try seenState()
@@ -93,6 +145,11 @@ extension KeyRing {
             }
             numbers.withLock { ($0.kept, $0.hasFailed) = (seen, false) }
         }
+    }
+
+    /// Returns the number of the last transaction.
+    package func commitNumber() throws(KeychainFault) -> Int64 {
+        try ledger.read(store) { (_, header) in header.commit }
     }
 
     /// Returns the present state of the store, and the keys of its generation.
@@ -126,22 +183,20 @@ extension KeyRing {
 extension KeyRing {
     /// Stores the state of this store, even if it is older than the stored one: it has been restored on purpose.
     package func setCommitNumber(in commitNumberStore: any CommitNumberStore) throws(KeychainFault) {
-        let (seen, keys) = try seenState()
-        try commitNumberStore.save(
-            DeviceFileRecord.encode(seen, store: storeID, key: keys.deviceFile), for: storeID)
+        try commitNumberStore.save(encodedState().bytes, for: storeID)
     }
 
-    /// Stores the state of this store if it is older than the stored one: for a store that is about to be restored.
-    /// Whether or not that succeeds, the store is then not taken for an older copy.
-    package func lowerCommitNumber(in commitNumberStore: any CommitNumberStore) throws(KeychainFault) {
-        guard let bytes = commitNumberStore.load(for: storeID) else { return }
-        let record = try nilIfDamaged { () throws(KeychainFault) in
-            try DeviceFileRecord(decoding: bytes, store: storeID)
-        }
-        guard let kept = record?.state else { return }
-        let (seen, _) = try seenState()
-        guard (seen.userKeyGeneration, seen.commit) < (kept.userKeyGeneration, kept.commit) else { return }
-        try setCommitNumber(in: commitNumberStore)
+    /// Returns the present state as the file of this device contains it.
+    package func encodedState() throws(KeychainFault) -> EncodedState {
+        let (seen, keys) = try seenState()
+        return EncodedState(
+            store: storeID, bytes: try DeviceFileRecord.encode(seen, store: storeID, key: keys.deviceFile))
+    }
+
+    /// Whether the stored state has a newer user key: slots have been removed or changed since.
+    package func hasOlderUserKey(thanIn commitNumberStore: any CommitNumberStore) throws(KeychainFault) -> Bool {
+        guard let kept = unverifiedState(in: commitNumberStore) else { return false }
+        return try seenState().0.userKeyGeneration < kept.userKeyGeneration
     }
 
     /// The known states. Their mutex is not locked during accesses to store or disk, because `status` reads them.

@@ -176,8 +176,9 @@ package struct MountClient: Sendable {
             return CLIError(
                 .rolledBack,
                 """
-                The keychain at \(mountPoint) is OLDER than the state that this device has seen, or this device's record of \
-                that state is damaged. It stays locked. If you restored an old copy, accept it with --accept-rollback.
+                The keychain at \(mountPoint) is OLDER than the state that this device has seen, another copy, or this \
+                device's record of that state is missing or damaged. It stays locked. If you restored an old copy, accept it \
+                with --accept-rollback.
                 """)
         case Errno.noSpace:
             return CLIError(

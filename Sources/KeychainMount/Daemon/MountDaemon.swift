@@ -199,7 +199,9 @@ struct MountDaemon {
             return opened
         } catch {
             opened.keychain.close()
-            if error.exitCode == .rolledBack { log.critical("the keychain was replaced by an older copy") }
+            if error.exitCode == .rolledBack {
+                log.critical("the keychain is refused: it may be an older or another copy")
+            }
             throw error
         }
     }
@@ -268,7 +270,7 @@ struct MountDaemon {
     /// L6: a lost device key is never replaced silently, and an accepted rollback is always reported.
     private func reportDevice(_ opened: OpenedKeychain) {
         let keys = opened.keychain.keys
-        if keys.rollbackCheck == .accepted { log.warning("an older copy of the keychain was accepted") }
+        if keys.rollbackCheck == .accepted { log.warning("a keychain that may be an older copy was accepted") }
         guard !keys.isDeviceKnown else { return }
         let reason = opened.hadDeviceKey ? "it comes from another device" : "this device had no key, and has a new one"
         log.warning(

@@ -121,7 +121,7 @@ extension StatusReport.Device {
         var lines: [String] = []
         if isNew { lines.append("device:      new to this keychain") }
         if foreignItems > 0 { lines.append("elsewhere:   \(foreignItems) items that only another device can open") }
-        if rollback == "accepted" { lines.append("rollback:    an older copy of the keychain was accepted") }
+        if rollback == "accepted" { lines.append("rollback:    a keychain that may be an older copy was accepted") }
         return lines
     }
 }

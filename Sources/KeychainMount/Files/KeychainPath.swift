@@ -32,7 +32,9 @@ package struct KeychainPath: Sendable {
         interruptedOperations.removeDrafts()
         do throws(StoreOpenError) {
             let store = try SQLiteRecordStore.create(at: path) { (store) throws(KeychainFault) in
-                try KeyRing.create(in: store, passphrase: passphrase, cost: cost, device: device)
+                try KeyRing.create(
+                    in: store, passphrase: passphrase, cost: cost, device: device,
+                    commitNumberStore: CommitNumberFile(directory: locations.stateDirectory))
                 return store
             }
             store.close()

@@ -19,8 +19,17 @@ struct OpenedKeychain: Sendable {
     func unlock(
         with secret: borrowing UnlockSecret, acceptingRollback: Bool = false, keychain path: String
     ) throws(CLIError) {
+        _ = try unlockedRoot(of: secret, acceptingRollback: acceptingRollback, keychain: path)
+    }
+
+    /// Unlocks. Returns the root key, which also opens other copies of the keychain, without another derivation.
+    func unlockedRoot(
+        of secret: borrowing UnlockSecret, acceptingRollback: Bool = false, keychain path: String
+    ) throws(CLIError) -> SlotRootKey {
         do throws(KeychainFault) {
-            try keychain.keys.unlock(with: secret, acceptingRollback: acceptingRollback)
+            let root = try keychain.keys.root(of: secret)
+            try keychain.keys.unlock(root: root, acceptingRollback: acceptingRollback)
+            return root
         } catch .authFailed {
             throw CLIError(.wrongPassphrase, "\(secret.kind.subject) does not open \(path). \(secret.kind.advice)")
         } catch {

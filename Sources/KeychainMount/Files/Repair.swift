@@ -151,12 +151,12 @@ package struct Repair: Sendable {
                 repair this copy anyway with 'keychainfs check --repair --accept-rollback'.
                 """)
         case .decode: tooDamaged
-        case .rolledBack, .untrustedCommitNumber:
+        case .rolledBack, .forked, .untrustedCommitNumber, .missingCommitNumber:
             CLIError(
                 .rolledBack,
                 """
-                \(file.path) is older than the state that this device has seen, or its saved commit number is damaged. To repair \
-                this copy anyway: 'keychainfs check --repair --accept-rollback'.
+                \(file.path) is older than the state that this device has seen, another copy, or its saved commit number is \
+                missing or damaged. To repair this copy anyway: 'keychainfs check --repair --accept-rollback'.
                 """)
         default: CLIError(error, keychain: file.path)
         }

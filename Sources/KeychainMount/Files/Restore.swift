@@ -29,11 +29,8 @@ package struct Restore: Sendable {
         ReplacedKeychain.interrupted(of: target.path)?.undo()
         let temporary = try copied()
         let secret = try source.read(showMessage: showMessage)
-        let opened = try verified(temporary.path, secret, showMessage)
-        defer { opened.keychain.close() }
-        // Before and after, because a crash leaves the old keychain or the new one, and neither must count as an older
-        // copy of the other.
-        try? opened.keychain.keys.lowerCommitNumber(in: numbers)
+        let verified = try verified(temporary.path, secret, showMessage)
+        let state = try renumbered(temporary, verified.root, showMessage)
         let kept = try releaseTarget()
         do throws(Errno) {
             if kept == nil {
@@ -45,8 +42,10 @@ package struct Restore: Sendable {
             kept?.undo()
             throw error == .fileExists ? Self.exists(target.path) : CLIError(error, writing: target.path)
         }
-        setCommitNumber(opened, showMessage)
-        reportDamage(opened, showMessage)
+        save(state, showMessage)
+        if !verified.isIntact {
+            showMessage("warning: a part of this backup is damaged; 'keychainfs check' lists the damage.")
+        }
         return kept?.kept
     }
 
@@ -134,30 +133,64 @@ package struct Restore: Sendable {
         return identities[0] != nil && identities[0] == identities[1]
     }
 
+    private struct VerifiedBackup: ~Copyable {
+        let root: SlotRootKey
+        /// Whether all of it verifies. A partly damaged backup is better than none, but the user must know.
+        let isIntact: Bool
+    }
+
     /// Opens the copy for reading, and unlocks it.
     private func verified(
         _ path: String, _ secret: borrowing UnlockSecret, _ showMessage: (String) -> Void
-    ) throws(CLIError) -> OpenedKeychain {
+    ) throws(CLIError) -> VerifiedBackup {
         let opened: OpenedKeychain
         do throws(CLIError) {
             opened = try KeychainPath(path: path, locations: target.locations).open(isReadOnly: true, isBackup: true)
         } catch {
             throw CLIError(error.exitCode, "\(backup) cannot be restored: it is no whole keychain.")
         }
+        defer { opened.keychain.close() }
+        let root: SlotRootKey
         do throws(CLIError) {
             try opened.keychain.keys.reportCost(of: secret.kind, keychain: backup, showMessage: showMessage)
-            try opened.unlock(with: secret, keychain: backup)
+            root = try opened.unlockedRoot(of: secret, keychain: backup)
         } catch {
-            opened.keychain.close()
             throw error.exitCode == .badKeychain ? damaged : error
         }
         do throws(KeychainFault) {
             guard try opened.store.verifyStructure() == 0 else { throw .decode }
             _ = try opened.keychain.commitNumber()
-            return opened
         } catch {
-            opened.keychain.close()
             throw error == .decode ? damaged : CLIError(error, keychain: backup)
+        }
+        return VerifiedBackup(root: root, isIntact: (try? opened.keychain.check().isConsistent) ?? false)
+    }
+
+    /// Writes a commit to the copy with a number above that of each other copy that is known here: all of them are older
+    /// from then on.
+    ///
+    /// - Returns: The state to store for this device when the copy has replaced the keychain.
+    private func renumbered(
+        _ temporary: borrowing TemporaryFile, _ root: borrowing SlotRootKey, _ showMessage: (String) -> Void
+    ) throws(CLIError) -> EncodedState {
+        let copy = KeychainPath(path: temporary.path, locations: target.locations)
+        let opened = try copy.open(isReadOnly: false, isBackup: true)
+        defer { opened.keychain.close() }
+        let keys = opened.keychain.keys
+        do throws(KeychainFault) {
+            try keys.unlock(root: root)
+            if try keys.hasOlderUserKey(thanIn: numbers) {
+                showMessage(
+                    """
+                    warning: key slots were removed or changed after this backup was created. As it was before, they open the \
+                    restored keychain: remove them again.
+                    """)
+            }
+            let replaced = ReplacedCommit(of: target, root, store: keys.storeID)
+            try keys.raiseCommit(above: replaced.floor(for: keys, in: numbers))
+            return try keys.encodedState()
+        } catch {
+            throw error == .decode ? damaged : CLIError(error, keychain: target.path)
         }
     }
 
@@ -189,19 +222,11 @@ package struct Restore: Sendable {
         }
     }
 
-    /// Reports damage of the backup: a partly damaged one is better than none, but the user must know.
-    private func reportDamage(_ opened: OpenedKeychain, _ showMessage: (String) -> Void) {
-        let isConsistent = (try? opened.keychain.check().isConsistent) ?? false
-        if !isConsistent {
-            showMessage("warning: a part of this backup is damaged; 'keychainfs check' lists the damage.")
-        }
-    }
-
     private var numbers: CommitNumberFile { CommitNumberFile(directory: target.locations.stateDirectory) }
 
-    private func setCommitNumber(_ opened: OpenedKeychain, _ showMessage: (String) -> Void) {
+    private func save(_ state: EncodedState, _ showMessage: (String) -> Void) {
         do throws(KeychainFault) {
-            try opened.keychain.keys.setCommitNumber(in: numbers)
+            try numbers.save(state.bytes, for: state.store)
         } catch {
             showMessage(
                 "warning: the commit number of the backup cannot be saved; the next mount may need --accept-rollback.")

@@ -4,11 +4,23 @@ import SecretCrypto
 
 /// The cost of a derivation from the passphrase of a keychain, which any process with write access to the file can raise.
 enum UnlockCost {
-    /// Warns, before the derivation, of a cost above what `create --kdf sensitive` chooses on this machine.
+    /// Warns, before the derivation, of a cost above that of the last unlock on this device, or above what `create --kdf
+    /// sensitive` chooses on this machine.
     ///
+    /// - Parameter kept: The cost at the last unlock on this device, if it is known.
     /// - Throws: The error of a cost that is refused.
-    static func report(_ cost: Argon2id.Cost, of keychainName: String, showMessage: (String) -> Void) throws(CLIError) {
+    static func report(
+        _ cost: Argon2id.Cost, kept: Argon2id.Cost? = nil, of keychainName: String, showMessage: (String) -> Void
+    ) throws(CLIError) {
         guard cost.isAllowed else { throw CLIError(.unacceptableCost, keychain: keychainName) }
+        if let kept, isAbove(kept, cost) {
+            showMessage(
+                """
+                warning: the passphrase of \(keychainName) costs \(cost.passes) passes over \(cost.memory >> 20) MiB, more than at \
+                the last unlock here (\(kept.passes) over \(kept.memory >> 20) MiB). If it was not raised since ('slot change --kdf'), \
+                another user may have changed the file.
+                """)
+        }
         guard isAbove(.sensitive, cost), let seconds = Argon2id.estimatedSeconds(for: cost), seconds > 0 else { return }
         let perSecond = Double(cost.work) / seconds
         let passes = UInt64(perSecond / Double(Argon2id.Cost.sensitive.memory))
@@ -39,7 +51,7 @@ extension KeyRing {
         } catch {
             throw CLIError(error, keychain: path)
         }
-        try UnlockCost.report(cost, of: path, showMessage: showMessage)
+        try UnlockCost.report(cost, kept: keptCost(), of: path, showMessage: showMessage)
     }
 }
 

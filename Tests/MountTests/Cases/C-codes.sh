@@ -113,7 +113,8 @@ cp "$K" "$CASE_DIR/old"; code 0 mount "$MNT"; for i in 1 2 3; do printf "$i" > "
 cp "$K" "$CASE_DIR/newest"; cp "$CASE_DIR/old" "$K"
 code 24 mount "$MNT"; code 24 check; code 24 backup "$CASE_DIR/b"; code 24 slot add --new-passphrase-file "$CASE_DIR/new"
 code 0 mount --locked "$MNT"; code 24 unlock "$MNT"; code 0 unlock --accept-rollback "$MNT"; code 0 unmount "$MNT"
-cp "$CASE_DIR/newest" "$K"
+# The acceptance has made the newest copy an older one.
+cp "$CASE_DIR/newest" "$K"; code 24 check; code 0 mount --accept-rollback "$MNT"; code 0 unmount "$MNT"; cp "$K" "$CASE_DIR/newest"
 
 # 21: damage. 12: not a keychain. 13: an unknown format.
 damage() { python3 -I -c 'import sqlite3, sys; db = sqlite3.connect(sys.argv[1]); db.execute(sys.argv[2]); db.commit()' "$K" "$1"; }

@@ -12,12 +12,12 @@ killed() {
 for point in pwrite64:3 fdatasync:4 fsync:1; do killed "$point" "$KEYCHAINFS" create --kdf test; done
 strace -f -y -o "$CASE_DIR/trace" -e trace=mkdir,link,rename,renameat2,fsync "$KEYCHAINFS" create --kdf test 2> /dev/null
 expect login.keychain "$(ls -A "$store")" "what killed creations leave"
-expect device.key "$(ls -A "$state")" "the same beside the device key"
+expect "commit-number device.key" "$(ls -A "$state" | sed -E 's/\.[0-9a-f]{32}$//' | xargs)" "the same next to the device key"
 
 rm -r "$XDG_STATE_HOME" "$XDG_DATA_HOME"
 strace -f -y -o "$CASE_DIR/trace" -e trace=mkdir,link,rename,renameat2,fsync "$KEYCHAINFS" create --kdf test 2> /dev/null
 python3 -I - "$CASE_DIR/trace" "$XDG_STATE_HOME" <<'PY' || fail "$(cat "$CASE_DIR/trace")"
-import re, sys
+import os, re, sys
 lines = [line for line in open(sys.argv[1]) if line.rstrip().endswith(" = 0") or "fsync" in line]
 state = sys.argv[2]
 keychain = next(i for i, line in enumerate(lines) if '/login.keychain"' in line)
@@ -28,6 +28,8 @@ def synced(name, directory):
 synced(state, state.rpartition("/")[0])
 synced(state + "/keychainfs", state)
 synced(state + "/keychainfs/device.key", state + "/keychainfs")
+[number] = [name for name in os.listdir(state + "/keychainfs") if name.startswith("commit-number.")]
+synced(f"{state}/keychainfs/{number}", state + "/keychainfs")
 PY
 
 mount_keychain; mkdir "$MNT/generic-passwords/s"; printf old > "$MNT/generic-passwords/s/a"; unmount_keychain

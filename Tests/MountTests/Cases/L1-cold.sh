@@ -90,7 +90,8 @@ expect_code 24 "$KEYCHAINFS" unlock "$MNT" > /dev/null; expect before-first-unlo
 expect_errno ENOKEY cat "$D/WhenUnlocked"
 "$KEYCHAINFS" unlock --accept-rollback "$MNT"; expect accepted "$(device rollback)" "accepted"
 expect "value of WhenUnlocked" "$(cat "$D/WhenUnlocked")" "the older copy"; unmount_keychain
-cp "$CASE_DIR/newest" "$KEYCHAIN"; expect_code 64 "$KEYCHAINFS" mount --locked --accept-rollback "$MNT" > /dev/null
+cp "$CASE_DIR/newest" "$KEYCHAIN"; mount_keychain --accept-rollback; unmount_keychain
+expect_code 64 "$KEYCHAINFS" mount --locked --accept-rollback "$MNT" > /dev/null
 
 # As an option of mount(8), and read-only; with a passphrase file it is refused.
 env -u KEYCHAINFS_PASSPHRASE_FILE "$KEYCHAINFS" mount -o locked,ro "$MNT" < /dev/null

@@ -40,7 +40,7 @@ for way in group others owner list; do
     restore_owner "$KEY"; works "the key file ($way)"
     # Backups can be read.
     changes "$CASE_DIR/backup"; "$KEYCHAINFS" backup --verify "$CASE_DIR/backup" > /dev/null
-    "$KEYCHAINFS" restore --keychain "$CASE_DIR/restored" "$CASE_DIR/backup" 2> /dev/null || fail "a backup ($way)"
+    XDG_STATE_HOME="$CASE_DIR/elsewhere" "$KEYCHAINFS" restore --keychain "$CASE_DIR/restored" "$CASE_DIR/backup" 2> /dev/null || fail "a backup ($way)"
     expect "600 root" "$(stat -c '%a %U' "$CASE_DIR/restored")" "the restored keychain"; rm "$CASE_DIR/restored"; restore_owner "$CASE_DIR/backup"
 done
 

@@ -38,6 +38,7 @@ mount_keychain; mkdir "$P/mail" "$P/empty"
 for name in alice bob carol; do printf '%s' "secret of $name" > "$P/mail/$name"; done
 ROW=$(stat -c %i "$P/mail/alice"); unmount_keychain
 cp "$KEYCHAIN" "$CASE_DIR/whole"
+NUMBER=$(ls "$XDG_STATE_HOME"/keychainfs/commit-number.*); cp "$NUMBER" "$CASE_DIR/number"
 hide "$ROW" item_tag item_directory
 cp "$KEYCHAIN" "$CASE_DIR/hidden"
 
@@ -77,7 +78,7 @@ expect_code 0 "$KEYCHAINFS" backup "$CASE_DIR/copy-3" > /dev/null
 unmount_keychain; expect_code 0 "$KEYCHAINFS" check > /dev/null
 
 # rmdir of a directory that looks empty, immediately after the mount: no item loses its directory.
-cp "$CASE_DIR/whole" "$KEYCHAIN"; rm -f "$XDG_STATE_HOME"/keychainfs/commit-number.*
+cp "$CASE_DIR/whole" "$KEYCHAIN"; cp "$CASE_DIR/number" "$NUMBER"
 hide "$ROW" item_directory
 mount_keychain; rm "$P/mail/bob" "$P/mail/carol"
 ended 'not empty' rmdir "$P/mail"
@@ -85,7 +86,7 @@ expect "secret of alice" "$(cat "$P/mail/alice")" "the item"
 unmount_keychain; expect_code 0 "$KEYCHAINFS" check > /dev/null
 
 # If the indexes cannot be rebuilt: items that are found can be used, and no name is added or removed.
-cp "$CASE_DIR/hidden" "$KEYCHAIN"; rm -f "$XDG_STATE_HOME"/keychainfs/commit-number.*
+cp "$CASE_DIR/hidden" "$KEYCHAIN"; cp "$CASE_DIR/number" "$NUMBER"
 /usr/bin/python3 -I - "$KEYCHAIN" <<'PY' || fail "the page cannot be damaged"
 import sqlite3, sys
 db = sqlite3.connect(sys.argv[1])

@@ -7,8 +7,9 @@
 create_keychain; D=$(dirname "$KEYCHAIN"); N=$(basename "$KEYCHAIN")
 STATE="$XDG_STATE_HOME/keychainfs"
 
-# forget: the device has seen no state of the keychain.
-forget() { rm -f "$STATE"/commit-number.*; }
+# forget: the device has seen no state of the keychain but the first one.
+NUMBER=$(ls "$STATE"/commit-number.*); cp "$NUMBER" "$CASE_DIR/number"
+forget() { cp "$CASE_DIR/number" "$NUMBER"; }
 # crash KEYCHAIN_FILE NAME VALUE...: adds items with the daemon of that file, which is killed then: a log is left.
 crash() {
     local file=$1 pid; shift

@@ -8,8 +8,7 @@ KEYCHAIN="$CASE_DIR/fixture.keychain"
 # device N FIXTURE: this is device N of those that created the fixture.
 device() {
     export XDG_STATE_HOME="$CASE_DIR/state-$1"
-    mkdir -p "$XDG_STATE_HOME/keychainfs"; chmod 700 "$XDG_STATE_HOME/keychainfs"
-    install -m 600 "$2/device-$1.key" "$XDG_STATE_HOME/keychainfs/device.key"
+    install_device "$2" "$1"
 }
 compare() {
     python3 -I "$FORMAT/show-mount" "$MNT" > "$CASE_DIR/shown.json"

@@ -35,8 +35,7 @@ for fixture in "$FORMAT"/fixtures/*/; do
 done
 
 # Rows that the other program has added, as while locked.
-mkdir -p "$XDG_STATE_HOME/keychainfs"; chmod 700 "$XDG_STATE_HOME/keychainfs"
-install -m 600 "$FORMAT/fixtures/format-2/device-1.key" "$XDG_STATE_HOME/keychainfs/device.key"
+install_device "$FORMAT/fixtures/format-2" 1
 install -m 600 "$FORMAT/fixtures/format-2/passphrase" "$PASSPHRASE"
 install -m 600 "$FORMAT/fixtures/format-2/login.keychain" "$CASE_DIR/base"
 /usr/bin/python3 -I "$FORMAT/add-while-locked" "$CASE_DIR/base" "$CASE_DIR/added" "$PASSPHRASE"

@@ -46,6 +46,18 @@ expect_errno() {
     case "$said" in *"$text"*) ;; *) fail "'$*' did not say '$text': $said" ;; esac
 }
 
+# install_device FIXTURE N: this is device N of those that created the fixture.
+install_device() {
+    local state="$XDG_STATE_HOME/keychainfs" store
+    mkdir -p "$state"; chmod 700 "$state"
+    store=$(python3 -I -c '
+import sqlite3, sys
+print(sqlite3.connect(f"file:{sys.argv[1]}?mode=ro&immutable=1", uri=True).execute("SELECT identifier FROM store").fetchone()[0].hex())' \
+        "$1/login.keychain")
+    install -m 600 "$1/device-$2.key" "$state/device.key"
+    install -m 600 "$1/device-$2.commit-number" "$state/commit-number.$store"
+}
+
 create_keychain() { "$KEYCHAINFS" create --kdf test "$@"; }
 mount_keychain() { "$KEYCHAINFS" mount "$MNT" "$@"; }
 unmount_keychain() { "$KEYCHAINFS" unmount "$MNT"; }
