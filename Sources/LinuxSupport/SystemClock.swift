@@ -1,4 +1,5 @@
 import CLinuxSupport
+import Glibc
 
 /// The system-wide clock of the time of day (CLOCK_REALTIME), which also dates files.
 public enum SystemClock {

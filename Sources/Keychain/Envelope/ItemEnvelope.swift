@@ -63,6 +63,18 @@ package struct ItemEnvelope: Sendable {
         return try item(of: plaintext.bytes, record)
     }
 
+    /// Opens the row that was found by the lookup tag of a name.
+    ///
+    /// - Throws: `decode` also for a row with another name or directory: whoever once knew the class key can seal that
+    ///   with a valid tag.
+    func open(
+        _ record: ItemRecord, named name: CanonicalName, in directory: RowID
+    ) throws(KeychainFault) -> Item {
+        let item = try open(record)
+        guard item.directory == directory, CanonicalName(account: item.account) == name else { throw .decode }
+        return item
+    }
+
     /// Opens a row if its metadata contains `bytes`; otherwise returns nil without decoding an item.
     package func open(_ record: ItemRecord, containing bytes: [UInt8]) throws(KeychainFault) -> Item? {
         let plaintext = try plaintext(of: record)

@@ -80,8 +80,10 @@ package final class SealedSecret: Sendable {
             try SecretBytes(count: min(ciphertext.count, SecretChunks.size))
         }
         for chunk in noncesAndTags.indices {
+            let range = SecretChunks.range(of: chunk, in: ciphertext.count)
             var output = slab.mutableBytes
-            try open(chunk, SecretChunks.range(of: chunk, in: ciphertext.count), into: &output)
+            try open(chunk, range, into: &output)
+            try verifyPadding(of: range, output.bytes)
         }
     }
 
@@ -93,16 +95,25 @@ package final class SealedSecret: Sendable {
         if offset == range.lowerBound, output.byteCount >= range.count {
             // Decrypts directly into the destination; padding of the last chunk follows the secret.
             try open(chunk, range, into: &output)
+            try verifyPadding(of: range, output.bytes)
             return end - offset
         }
-        do throws(CryptoError) {
-            var slab = try SecretBytes(count: range.count)
-            var plaintext = slab.mutableBytes
-            try openRaw(chunk, range, into: &plaintext)
-            return output.write(slab.bytes.extracting(offset - range.lowerBound..<end - range.lowerBound))
-        } catch {
-            throw KeychainFault(error)
-        }
+        var slab = try KeychainFault.translating { () throws(CryptoError) in try SecretBytes(count: range.count) }
+        var plaintext = slab.mutableBytes
+        try open(chunk, range, into: &plaintext)
+        try verifyPadding(of: range, slab.bytes)
+        return output.write(slab.bytes.extracting(offset - range.lowerBound..<end - range.lowerBound))
+    }
+
+    /// Requires zeros after the end of the secret. Whoever once knew the key can create another ciphertext for the same
+    /// nonce and tag, but 16 bytes of its plaintext are arbitrary: they must not be hidden here.
+    ///
+    /// - Parameter plaintext: Begins with the plaintext of the chunk with that range.
+    /// - Throws: `decode`.
+    private func verifyPadding(of range: Range<Int>, _ plaintext: RawSpan) throws(KeychainFault) {
+        let octets = plaintext.octets
+        let end = min(range.count, max(0, count - range.lowerBound))
+        for index in end..<range.count where octets[index] != 0 { throw .decode }
     }
 
     private func open(

@@ -3,30 +3,28 @@ extension KeychainStore {
 
     /// Returns a container; nil if it has not been created yet.
     package func container(_ key: ContainerKey) throws(KeychainFault) -> Directory? {
-        try directory { (always) throws(KeychainFault) in try keys.containerTag(key, always: always) }
+        try directory(.container(key))
     }
 
     /// Returns the service directory with that name in a container.
     package func directory(
         named name: CanonicalName, in container: ContainerKey
     ) throws(KeychainFault) -> Directory? {
-        try directory { (always) throws(KeychainFault) in try keys.directoryTag(name, in: container, always: always) }
+        try directory(.service(name, in: container))
     }
 
-    /// Returns the directory with a tag. Before the first unlock directories are found by their Always tags; one
+    /// Returns the directory with a name. Before the first unlock directories are found by their Always tags; one
     /// without may exist nevertheless: `interactionNotAllowed`.
-    func directory(
-        _ tag: (_ always: Bool) throws(KeychainFault) -> [UInt8]
-    ) throws(KeychainFault) -> Directory? {
+    func directory(_ name: DirectoryName) throws(KeychainFault) -> Directory? {
         let always = !keys.state.isAfterFirstUnlock
-        let tag = try tag(always)
+        let tag = try name.tag(keys, always: always)
         if !always, let directory = cache.directory(tag: tag) {
             compareWithStore(directory)
             return directory
         }
         let endings = cache.endings
         let found = try store.read { (reader) throws(KeychainFault) in
-            try self.directory(tag: tag, always: always, reader)
+            try self.directory(name, tag: tag, always: always, reader)
         }
         if !always, let found { cache.keep(found, tag: tag, since: endings) { keys.state == .unlocked } }
         guard found != nil || !always else { throw .interactionNotAllowed }
@@ -91,7 +89,9 @@ extension KeychainStore {
 
     /// Returns the item with that name in a service directory.
     package func item(named name: CanonicalName, in directory: RowID) throws(KeychainFault) -> Item? {
-        try record(named: name, in: directory).map { (record) throws(KeychainFault) in try itemEnvelope.open(record) }
+        try record(named: name, in: directory).map { (record) throws(KeychainFault) in
+            try itemEnvelope.open(record, named: name, in: directory)
+        }
     }
 
     /// Returns the row with a name, found in the same way as directories.
@@ -201,11 +201,17 @@ extension KeychainStore {
         return (item, try itemEnvelope.secret(of: item, record: record, ciphertext: ciphertext))
     }
 
-    func directory(
-        tag: [UInt8], always: Bool = false, _ reader: any RecordReader
+    func directory(_ name: DirectoryName, _ reader: any RecordReader) throws(KeychainFault) -> Directory? {
+        try directory(name, tag: name.tag(keys), always: false, reader)
+    }
+
+    private func directory(
+        _ name: DirectoryName, tag: [UInt8], always: Bool, _ reader: any RecordReader
     ) throws(KeychainFault) -> Directory? {
         try reader.directory(tag: tag, always: always).map { (record) throws(KeychainFault) in
-            try directoryEnvelope.open(record)
+            let directory = try directoryEnvelope.open(record)
+            guard name.isName(of: directory.key) else { throw .decode }
+            return directory
         }
     }
 

@@ -63,8 +63,7 @@ extension Transaction {
         case .group: return .whenUnlocked
         case .container(var container):
             container.accessGroup = ContainerKey.defaultAccessGroup
-            let tag = try keychain.keys.containerTag(container)
-            return try keychain.directory(tag: tag, writer)?.defaultProtection ?? .whenUnlocked
+            return try keychain.directory(.container(container), writer)?.defaultProtection ?? .whenUnlocked
         }
     }
 }

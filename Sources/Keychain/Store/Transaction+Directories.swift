@@ -8,13 +8,12 @@ extension Transaction {
     package func directory(
         named name: CanonicalName, in container: ContainerKey
     ) throws(KeychainFault) -> Directory? {
-        try keychain.directory(tag: try keychain.keys.directoryTag(name, in: container), writer)
+        try keychain.directory(.service(name, in: container), writer)
     }
 
     /// Returns a container. Creates it and its group if necessary, with the attributes `file` except for the inode.
     package func container(_ key: ContainerKey, file: PosixAttributes) throws(KeychainFault) -> Directory {
-        let tag = try keychain.keys.containerTag(key)
-        if let container = try keychain.directory(tag: tag, writer) { return container }
+        if let container = try keychain.directory(.container(key), writer) { return container }
         var parent = RowID.none
         if key.accessGroup != ContainerKey.defaultAccessGroup { parent = try group(key.accessGroup, file: file).id }
         return try addDirectory(.container(key), in: parent, file: file)

@@ -3,7 +3,7 @@ import SecretCrypto
 extension KeychainStore {
     /// Returns the access group with that name, other than the default one; nil if it does not exist.
     package func group(named name: CanonicalName) throws(KeychainFault) -> Directory? {
-        try directory { (always) throws(KeychainFault) in try keys.groupTag(name, always: always) }
+        try directory(.group(name))
     }
 }
 
@@ -14,8 +14,7 @@ extension Transaction {
 
     /// Returns the group with that name. Creates it if necessary, with the attributes `file` except for the inode.
     package func group(_ name: [UInt8], file: PosixAttributes) throws(KeychainFault) -> Directory {
-        let tag = try keychain.keys.groupTag(CanonicalName(accessGroup: name))
-        if let group = try keychain.directory(tag: tag, writer) { return group }
+        if let group = try keychain.directory(.group(CanonicalName(accessGroup: name)), writer) { return group }
         return try addDirectory(.group(name), in: .none, file: file)
     }
 
