@@ -121,7 +121,8 @@ let package = Package(
         .target(name: "SecretCrypto", dependencies: ["CSodium"], swiftSettings: adapter),
         // Measures queries on a mount, and keychains of many items: scripts/benchmark-queries, scripts/benchmark.
         .executableTarget(
-            name: "QueryBenchmark", dependencies: ["Security", "KeychainStorage", "Keychain", "SecretCrypto"],
+            name: "QueryBenchmark",
+            dependencies: ["Security", "KeychainStorage", "Keychain", "DeviceState", "SecretCrypto"],
             path: "Benchmarks/QueryBenchmark", swiftSettings: testing),
         .systemLibrary(name: "CFuse3", pkgConfig: "fuse3", providers: [.apt(["libfuse3-dev"])]),
         .systemLibrary(name: "CSodium", pkgConfig: "libsodium", providers: [.apt(["libsodium-dev"])]),

@@ -1,3 +1,5 @@
+import DeviceState
+import Foundation
 import Keychain
 import KeychainStorage
 import SecretCrypto
@@ -15,7 +17,8 @@ struct BenchmarkVault {
     /// Makes a keychain at `path` that the passphrase `benchmark` unlocks.
     init(creating path: String) throws {
         let store = try Self.makeStore(at: path)
-        let ring = try KeyRing(store: store, device: try Self.device())
+        let ring = try KeyRing(
+            store: store, device: try Self.device(), commitNumberStore: Self.commitNumberFile(for: path))
         try ring.unlock(passphrase: Self.secret())
         keychain = KeychainStore(store: store, keys: ring, clock: { Self.now })
         file = PosixAttributes(
@@ -26,9 +29,17 @@ struct BenchmarkVault {
     static func makeStore(at path: String) throws -> SQLiteRecordStore {
         let device = try Self.device()
         return try SQLiteRecordStore.create(at: path) { store throws(KeychainFault) in
-            try KeyRing.create(in: store, passphrase: Self.secret(), cost: .moderate, device: device)
+            try KeyRing.create(
+                in: store, passphrase: Self.secret(), cost: .moderate, device: device,
+                commitNumberStore: commitNumberFile(for: path))
             return store
         }
+    }
+
+    /// The file that detects an older copy, in the state directory of a device whose home is the folder of the keychain.
+    private static func commitNumberFile(for path: String) -> CommitNumberFile {
+        let home = URL(fileURLWithPath: path).deletingLastPathComponent()
+        return CommitNumberFile(directory: home.appendingPathComponent("keychainfs").path)
     }
 
     /// Derives the key from the passphrase, the only deliberately slow part of `makeStore`, to measure its cost.

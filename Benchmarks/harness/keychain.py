@@ -1,6 +1,8 @@
 """keychainfs itself, on throw-away keychains that are filled without a mount."""
+import glob
 import json
 import os
+import shutil
 import subprocess
 import time
 
@@ -65,6 +67,8 @@ class Keychain:
         os.mkdir(self.mount_point)
         self.key_file = source + ".key"
         self.environment = environment_of_device(bench.scratch, self.home, KEYCHAINFS_MOUNT=self.mount_point)
+        for file in glob.glob(os.path.join(os.path.dirname(source), "keychainfs", "commit-number.*")):
+            shutil.copy2(file, os.path.join(self.home, "keychainfs"))
 
     def mount(self, spin=True):
         command = [self._bench.programs.keychainfs, "mount", "--foreground", *self.mount_options,
@@ -109,7 +113,7 @@ def environment_of_device(scratch, home, **more):
     """The state directory of a user at `home`, on the device where QueryBenchmark fills keychains: on another device
     they would have keys of two devices."""
     state = os.path.join(home, "keychainfs")
-    os.mkdir(state, 0o700)
+    os.makedirs(state, 0o700, exist_ok=True)
     write_private(os.path.join(state, "device.key"), DEVICE_KEY)
     return scratch.environment(home, XDG_DATA_HOME=home, XDG_STATE_HOME=home, XDG_CONFIG_HOME=home, **more)
 

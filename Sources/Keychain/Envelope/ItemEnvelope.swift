@@ -65,8 +65,8 @@ package struct ItemEnvelope: Sendable {
 
     /// Opens the row that was found by the lookup tag of a name.
     ///
-    /// - Throws: `decode` also for a row with another name or directory: whoever once knew the class key can seal that
-    ///   with a valid tag.
+    /// - Throws: `decode` also for a row with another name or directory: an attacker who once knew the class key can
+    ///   seal that with a valid tag.
     func open(
         _ record: ItemRecord, named name: CanonicalName, in directory: RowID
     ) throws(KeychainFault) -> Item {

@@ -105,8 +105,8 @@ package final class SealedSecret: Sendable {
         return output.write(slab.bytes.extracting(offset - range.lowerBound..<end - range.lowerBound))
     }
 
-    /// Requires zeros after the end of the secret. Whoever once knew the key can create another ciphertext for the same
-    /// nonce and tag, but 16 bytes of its plaintext are arbitrary: they must not be hidden here.
+    /// Requires zeros after the end of the secret. An attacker who once knew the key can create another ciphertext for the
+    /// same nonce and tag, but 16 bytes of its plaintext are arbitrary: they must not be hidden here.
     ///
     /// - Parameter plaintext: Begins with the plaintext of the chunk with that range.
     /// - Throws: `decode`.

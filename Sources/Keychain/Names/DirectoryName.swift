@@ -13,7 +13,7 @@ enum DirectoryName {
         }
     }
 
-    /// Whether a directory has this name. Whoever once knew the directory key can seal another name with a valid tag.
+    /// Whether a directory has this name. An attacker who once knew the directory key can seal another name with a valid tag.
     func isName(of key: Directory.Key) -> Bool {
         switch (self, key) {
         case (.container(let wanted), .container(let key)): wanted == key
