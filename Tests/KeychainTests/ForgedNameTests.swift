@@ -99,6 +99,16 @@ struct ForgedNameTests {
         }
     }
 
+    @Test("an account has exactly one name, also if it looks like another's")
+    func accountNames() {
+        for account in ["a", "", ".", "%", "a/b", "a%2Fb", "ä", String(repeating: "x", count: 300)] {
+            let name = CanonicalName(account: .string(account))
+            for other in ["a", "", ".", "%", "a/b", "a%2Fb", "ä", String(repeating: "x", count: 300)] {
+                #expect(name.isName(of: .string(other)) == (account == other))
+            }
+        }
+    }
+
     @Test("a directory name has the item class and the kind of the requested one")
     func kinds() {
         let container = ContainerKey(itemClass: .genericPassword)

@@ -71,7 +71,7 @@ package struct ItemEnvelope: Sendable {
         _ record: ItemRecord, named name: CanonicalName, in directory: RowID
     ) throws(KeychainFault) -> Item {
         let item = try open(record)
-        guard item.directory == directory, CanonicalName(account: item.account) == name else { throw .decode }
+        guard item.directory == directory, name.isName(of: item.account) else { throw .decode }
         return item
     }
 
