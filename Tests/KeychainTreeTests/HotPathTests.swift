@@ -20,7 +20,7 @@ import Testing
             #expect(try Self.blocks(paths.read) <= 10)
             #expect(try Self.blocks(paths.open) <= 1)
             #expect(try Self.blocks(paths.getattr) <= 0)
-            #expect(try Self.blocks(paths.lookup) <= 56)
+            #expect(try Self.blocks(paths.lookup) <= 68)
             #expect(try Self.blocks(paths.commit) <= 280)
         }
     }

@@ -63,18 +63,6 @@ package struct ItemEnvelope: Sendable {
         return try item(of: plaintext.bytes, record)
     }
 
-    /// Opens the row that was found by the lookup tag of a name.
-    ///
-    /// - Throws: `decode` also for a row with another name or directory: an attacker who once knew the class key can
-    ///   seal that with a valid tag.
-    func open(
-        _ record: ItemRecord, named name: CanonicalName, in directory: RowID
-    ) throws(KeychainFault) -> Item {
-        let item = try open(record)
-        guard item.directory == directory, name.isName(of: item.account) else { throw .decode }
-        return item
-    }
-
     /// Opens a row if its metadata contains `bytes`; otherwise returns nil without decoding an item.
     package func open(_ record: ItemRecord, containing bytes: [UInt8]) throws(KeychainFault) -> Item? {
         let plaintext = try plaintext(of: record)
@@ -101,7 +89,16 @@ package struct ItemEnvelope: Sendable {
             plaintext, id: record.id, directory: record.directory, version: record.version,
             protection: record.protection)
         guard record.secretNoncesAndTags.count == SecretChunks.count(for: item.secretCount) else { throw .decode }
+        try verifyTag(of: item, record)
         return item
+    }
+
+    /// Requires that a row found by its lookup tag has the requested name. An attacker who once knew the class key can
+    /// seal another name with a valid tag.
+    private func verifyTag(of item: Item, _ record: ItemRecord) throws(KeychainFault) {
+        let always = !ring.state.isAfterFirstUnlock
+        let tag = try ring.itemTag(directory: item.directory, account: item.account, always: always)
+        guard tag == (always ? record.alwaysTag : record.tag) else { throw .decode }
     }
 
     /// Returns the secret of an item for reading in parts. Decrypts nothing yet.

@@ -36,7 +36,7 @@ enum PaddedPlaintext {
         guard count <= FieldList.maximumCount, end <= octets.count, octets.count == Padding.paddedCount(end) else {
             throw .decode
         }
-        for index in end..<octets.count where octets[index] != 0 { throw .decode }
+        guard plaintext.extracting(end..<octets.count).isZero else { throw .decode }
         return try FieldList(parsing: plaintext.extracting(prefixCount..<end))
     }
 }

@@ -111,9 +111,8 @@ package final class SealedSecret: Sendable {
     /// - Parameter plaintext: Begins with the plaintext of the chunk with that range.
     /// - Throws: `decode`.
     private func verifyPadding(of range: Range<Int>, _ plaintext: RawSpan) throws(KeychainFault) {
-        let octets = plaintext.octets
         let end = min(range.count, max(0, count - range.lowerBound))
-        for index in end..<range.count where octets[index] != 0 { throw .decode }
+        guard plaintext.extracting(end..<range.count).isZero else { throw .decode }
     }
 
     private func open(

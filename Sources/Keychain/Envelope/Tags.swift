@@ -13,19 +13,19 @@ extension KeyRing {
     package func itemTag(
         directory: RowID, name: CanonicalName, always: Bool = false
     ) throws(KeychainFault) -> [UInt8] {
-        let parts = [Array("item".utf8), [UInt8](littleEndian: directory.rawValue), name.bytes]
+        let parts = [TagLabel.item, [UInt8](littleEndian: directory.rawValue), name.bytes]
         return try always ? alwaysTag(parts: parts) : lookupTag(parts: parts)
     }
 
     /// Returns the tag of a container.
     package func containerTag(_ container: ContainerKey, always: Bool = false) throws(KeychainFault) -> [UInt8] {
-        let parts = [Array("container".utf8)] + container.tagParts
+        let parts = [TagLabel.container] + container.tagParts
         return try always ? alwaysTag(parts: parts) : lookupTag(parts: parts)
     }
 
     /// Returns the tag of an access group, by its name.
     package func groupTag(_ name: CanonicalName, always: Bool = false) throws(KeychainFault) -> [UInt8] {
-        let parts = [Array("group".utf8), name.bytes]
+        let parts = [TagLabel.group, name.bytes]
         return try always ? alwaysTag(parts: parts) : lookupTag(parts: parts)
     }
 
@@ -40,9 +40,17 @@ extension KeyRing {
     package func directoryTag(
         _ name: CanonicalName, in container: ContainerKey, always: Bool = false
     ) throws(KeychainFault) -> [UInt8] {
-        let parts = [Array("directory".utf8)] + container.tagParts + [name.bytes]
+        let parts = [TagLabel.directory] + container.tagParts + [name.bytes]
         return try always ? alwaysTag(parts: parts) : lookupTag(parts: parts)
     }
+}
+
+/// The first part of each tag.
+private enum TagLabel {
+    static let item = Array("item".utf8)
+    static let container = Array("container".utf8)
+    static let group = Array("group".utf8)
+    static let directory = Array("directory".utf8)
 }
 
 extension ContainerKey {

@@ -31,12 +31,6 @@ package struct CanonicalName: Hashable, Sendable {
         bytes = spelling.count <= Self.maximumLength ? spelling : Self.cut(spelling)
     }
 
-    /// Whether this is the name of an account. Most names spell their account unchanged: such a comparison encodes nothing.
-    func isName(of account: AttributeValue) -> Bool {
-        if account.bytes == bytes, !bytes.contains(UInt8(ascii: "%")) { return true }
-        return CanonicalName(account: account) == self
-    }
-
     /// Whether the name is cut, so that it does not contain the complete key.
     package var isCut: Bool { Self.isCut(bytes) }
 

@@ -89,9 +89,7 @@ extension KeychainStore {
 
     /// Returns the item with that name in a service directory.
     package func item(named name: CanonicalName, in directory: RowID) throws(KeychainFault) -> Item? {
-        try record(named: name, in: directory).map { (record) throws(KeychainFault) in
-            try itemEnvelope.open(record, named: name, in: directory)
-        }
+        try record(named: name, in: directory).map { (record) throws(KeychainFault) in try itemEnvelope.open(record) }
     }
 
     /// Returns the row with a name, found in the same way as directories.

@@ -17,6 +17,14 @@ extension [UInt8] {
 }
 
 extension RawSpan {
+    /// Whether all bytes are zero. The time depends on their number alone.
+    package var isZero: Bool {
+        let octets = octets
+        var any: UInt8 = 0
+        for index in octets.indices { any |= octets[index] }
+        return any == 0
+    }
+
     /// The bytes with a checked subscript, as `UTF8Span(validating:)` takes them.
     package var octets: Span<UInt8> {
         @_lifetime(copy self)

@@ -17,16 +17,14 @@ extension Transaction {
     func freeName(_ name: CanonicalName, in directory: RowID, for row: RowID) throws(KeychainFault) -> RowID? {
         let tag = try keychain.keys.itemTag(directory: directory, name: name)
         guard let record = try writer.item(tag: tag, always: false), record.id != row else { return nil }
-        guard try isDamaged(record, name, in: directory) else { throw .duplicateItem }
+        guard try isDamaged(record) else { throw .duplicateItem }
         try deleteItem(record.id)
         return record.id
     }
 
-    private func isDamaged(
-        _ record: ItemRecord, _ name: CanonicalName, in directory: RowID
-    ) throws(KeychainFault) -> Bool {
+    private func isDamaged(_ record: ItemRecord) throws(KeychainFault) -> Bool {
         do throws(KeychainFault) {
-            _ = try keychain.itemEnvelope.open(record, named: name, in: directory)
+            _ = try keychain.itemEnvelope.open(record)
             return false
         } catch .decode {
             return true
