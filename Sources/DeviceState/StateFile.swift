@@ -32,15 +32,4 @@ enum StateFile {
         try temporaryFile.write(contents)
         try temporaryFile.replace()
     }
-
-    /// Removes the file. A missing file is not an error. A crash may restore it.
-    static func remove(_ path: String) throws(Errno) {
-        do {
-            try FileManager.default.removeItem(atPath: path)
-        } catch CocoaError.fileNoSuchFile {
-            return
-        } catch {
-            throw Errno(within: error)
-        }
-    }
 }

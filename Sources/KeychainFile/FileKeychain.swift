@@ -92,8 +92,7 @@ struct FileKeychain: Sendable {
     ) throws(KeychainFileError) -> KeychainStore {
         do throws(KeychainFault) {
             let keys = try KeyRing(
-                store: store, device: device, commitNumberStore: CommitNumberFile(directory: locations.stateDirectory),
-                rekeyStateStore: RekeyFile(directory: locations.stateDirectory))
+                store: store, device: device, commitNumberStore: CommitNumberFile(directory: locations.stateDirectory))
             return KeychainStore(store: store, keys: keys, clock: { KeychainDate.now })
         } catch {
             throw KeychainFileError(error)

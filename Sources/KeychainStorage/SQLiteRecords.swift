@@ -98,11 +98,29 @@ extension SQLiteRecords {
         return Dictionary(counts) { $1 }
     }
 
-    func itemIDs(
-        of generations: Set<KeyGeneration>, after: RowID, limit: Int
-    ) throws(KeychainFault) -> [RowID] {
-        let sql = "SELECT id FROM item WHERE id > ? AND \(Self.isOf(generations)) ORDER BY id LIMIT ?"
+    func rowCounts(of old: OldKeys) throws(KeychainFault) -> OldRowCounts {
+        func count(_ table: String, _ condition: String) throws(KeychainFault) -> Int {
+            try row("SELECT count(*) FROM \(table) WHERE \(condition)") { Int(try $0.number(0)) } ?? 0
+        }
+        let masters = "master_key_generation < \(old.masterGeneration)"
+        return OldRowCounts(
+            items: try count("item", Self.isUnder(old)), directories: try count("directory", masters),
+            past: try count("past", masters))
+    }
+
+    func itemIDs(of old: OldKeys, after: RowID, limit: Int) throws(KeychainFault) -> [RowID] {
+        let sql = "SELECT id FROM item WHERE id > ? AND \(Self.isUnder(old)) ORDER BY id LIMIT ?"
         return try page(sql, after: after, limit: limit) { try $0.rowID(0) }
+    }
+
+    func directoryIDs(of old: OldKeys, after: RowID, limit: Int) throws(KeychainFault) -> [RowID] {
+        let masters = "master_key_generation < \(old.masterGeneration)"
+        let sql = "SELECT id FROM directory WHERE id > ? AND \(masters) ORDER BY id LIMIT ?"
+        return try page(sql, after: after, limit: limit) { try $0.rowID(0) }
+    }
+
+    private static func isUnder(_ old: OldKeys) -> String {
+        "(\(isOf(old.generations)) OR master_key_generation < \(old.masterGeneration))"
     }
 
     /// The numbers are part of the statement, which is cached for each set.

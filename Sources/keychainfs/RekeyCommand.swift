@@ -7,11 +7,13 @@ struct RekeyCommand: ParsableCommand {
         commandName: "rekey", abstract: "Give a mounted keychain new keys, and encrypt every item with them.",
         discussion: """
             An older copy of the keychain and the secret of a slot that was removed or changed later give access to old keys. \
-            After a rekey the old keys open no item of the keychain. They still open the older copy.
+            After a rekey the old keys open no item and no name of a directory of the keychain. They still open the older copy.
 
             Asks for the passphrase, or uses another unlock secret. The daemon executes the rekey while the keychain is in use; \
             ^C ends only the display. A lock stops it, and it continues after the next unlock, also after a crash. A rekey in progress \
-            is not restarted, but its progress is shown.
+            is not restarted, but its progress is shown; one that another device has begun is completed by this one.
+
+            If rows differ from the committed ones, the command asks first: the holder of old keys may have forged them.
 
             Exit codes: 0 done; 10 wrong passphrase; 14 another process has just started one; 17 not mounted; 19 the disk is \
             full (it continues when space is free); 21 damaged items could not be encrypted again; 22 read-only; \
@@ -23,11 +25,13 @@ struct RekeyCommand: ParsableCommand {
     @OptionGroup var owner: MountOwnerOption
     @Flag(help: "The result as JSON, for scripts.")
     var json = false
+    @Flag(help: "Start without asking if rows differ from the committed ones.")
+    var yes = false
 
     func run() throws {
         try reporting(hasSecrets: true) { () throws(CLIError) in
             let result = try RekeyProgressMonitor(mountPoint: mountPoint.path, owner: try owner.mountOwner()).run(
-                unlocking: unlocking.source, isTerminal: isatty(STDERR_FILENO) == 1, draw: Self.draw,
+                unlocking: unlocking.source, confirm: confirm, isTerminal: isatty(STDERR_FILENO) == 1, draw: Self.draw,
                 showMessage: Console.message)
             let rest = result.left == 0 ? "; the old keys are removed" : ""
             try Console.result(json ? result.jsonText : "\(result.done) items are sealed under new keys\(rest).")
@@ -40,6 +44,21 @@ struct RekeyCommand: ParsableCommand {
                     """)
             }
         }
+    }
+
+    private func confirm() -> Bool {
+        if yes { return true }
+        Console.message(
+            """
+            rows or indexes of the keychain differ from the committed ones: 'keychainfs check' lists them. The holder of \
+            old keys, for example of a removed slot, may have forged rows. They would get new keys with the others.
+            """)
+        guard isatty(STDIN_FILENO) == 1 else {
+            Console.message("there is no terminal for the confirmation; --yes starts without it.")
+            return false
+        }
+        Console.message("Encrypt them again? [y/N]")
+        return ["y", "yes"].contains(readLine()?.lowercased())
     }
 
     private static func draw(_ text: String) {

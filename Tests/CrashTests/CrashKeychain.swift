@@ -26,7 +26,7 @@ struct CrashKeychain: Sendable {
         store = try SQLiteRecordStore.open(path: path)
         do {
             ring = try KeyRing(
-                store: store, device: Self.device(), commitNumberStore: deviceState, rekeyStateStore: deviceState)
+                store: store, device: Self.device(), commitNumberStore: deviceState)
             keychain = KeychainStore(store: store, keys: ring, clock: { .sample })
         } catch {
             store.close()

@@ -1,12 +1,11 @@
 import Keychain
 import Synchronization
 
-/// The state of a device: the commit number of a store and the note of a rekey. Records for each saved value the number
-/// of disk calls at that time.
-final class DeviceStateStub: CommitNumberStore, RekeyStateStore {
+/// The state of a device: the commit number of a store. Records for each saved value the number of disk calls at that
+/// time.
+final class DeviceStateStub: CommitNumberStore {
     private struct State {
         var numbers: [(commitIndex: Int, record: [UInt8])] = []
-        var rekeys: [(commitIndex: Int, generation: Int64?)] = []
     }
 
     private let state: Mutex<State>
@@ -21,11 +20,8 @@ final class DeviceStateStub: CommitNumberStore, RekeyStateStore {
     /// The state of `other` that was durable at `commitIndex`.
     init(_ other: DeviceStateStub, at commitIndex: Int) {
         self.commitIndex = { commitIndex }
-        let all = other.state.withLock { (numbers: $0.numbers, rekeys: $0.rekeys) }
-        state = Mutex(
-            State(
-                numbers: all.numbers.filter { $0.commitIndex <= commitIndex },
-                rekeys: all.rekeys.filter { $0.commitIndex <= commitIndex }))
+        let numbers = other.state.withLock { $0.numbers }
+        state = Mutex(State(numbers: numbers.filter { $0.commitIndex <= commitIndex }))
     }
 
     func load(for store: [UInt8]) -> [UInt8]? { state.withLock { $0.numbers.last?.record } }
@@ -33,12 +29,5 @@ final class DeviceStateStub: CommitNumberStore, RekeyStateStore {
     func save(_ record: [UInt8], for store: [UInt8]) {
         let commitIndex = commitIndex()
         state.withLock { $0.numbers.append((commitIndex, record)) }
-    }
-
-    func rekeyGeneration(of store: [UInt8]) -> Int64? { state.withLock { $0.rekeys.last?.generation ?? nil } }
-
-    func keep(rekeyGeneration: Int64?, of store: [UInt8]) {
-        let commitIndex = commitIndex()
-        state.withLock { $0.rekeys.append((commitIndex, rekeyGeneration)) }
     }
 }

@@ -1,4 +1,3 @@
-import DeviceState
 import Foundation
 import Keychain
 import Synchronization
@@ -6,37 +5,8 @@ import Testing
 
 @testable import KeychainMount
 
-@Suite("a running rekey is recorded and shown")
+@Suite("a running rekey is shown")
 struct RekeyStatusTests {
-    private let state = StateDirectory()
-    private let store = [UInt8](0..<16)
-
-    @Test("L5: one file of mode 0600 per store, there as long as the rekey is")
-    func file() throws {
-        let file = RekeyFile(directory: state.path + "/a")
-        #expect(file.rekeyGeneration(of: store) == nil)
-        try file.keep(rekeyGeneration: nil, of: store)
-        try file.keep(rekeyGeneration: 4_000_000_000, of: store)
-        #expect(file.rekeyGeneration(of: store) == 4_000_000_000)
-        #expect(file.rekeyGeneration(of: [UInt8](repeating: 1, count: 16)) == nil)
-        #expect(try state.mode(of: "a/rekey.000102030405060708090a0b0c0d0e0f") == 0o600)
-        try file.keep(rekeyGeneration: nil, of: store)
-        #expect(file.rekeyGeneration(of: store) == nil)
-        #expect(try FileManager.default.contentsOfDirectory(atPath: state.path + "/a").isEmpty)
-    }
-
-    @Test("L5: an unreadable record counts as a running rekey; a record that cannot be written is an error")
-    func unreadable() throws {
-        let file = RekeyFile(directory: state.path)
-        try FileManager.default.createDirectory(atPath: file.path(for: store), withIntermediateDirectories: true)
-        #expect(file.rekeyGeneration(of: store) == 0)
-        #expect(throws: KeychainFault.self) { try file.keep(rekeyGeneration: 1, of: store) }
-        let text = RekeyFile(directory: state.path + "/text")
-        try text.keep(rekeyGeneration: 1, of: store)
-        try Data("x".utf8).write(to: URL(fileURLWithPath: text.path(for: store)))
-        #expect(text.rekeyGeneration(of: store) == 0)
-    }
-
     private func status(
         _ phase: RekeyProgress.Phase, done: Int = 0, total: Int = 0, left: Int = 0
     ) -> StatusReport.RekeyStatus {
@@ -55,6 +25,9 @@ struct RekeyStatusTests {
         #expect(status(.waiting(.diskFull)).reason == "disk-full")
         #expect(status(.waiting(.readOnly)).reason == "read-only")
         #expect(status(.waiting(.io(5))).reason == "error")
+        let other = status(.onOtherDevice)
+        #expect(other.state == "waiting" && other.reason == "other-device" && !other.isUnderWay)
+        #expect(other.lines.count == 1)
         #expect(status(.finished, done: 9, total: 9).lines.isEmpty)
         #expect(status(.finished, done: 8, total: 9, left: 1).lines.count == 1)
     }

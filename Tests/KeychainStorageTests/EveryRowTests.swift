@@ -26,11 +26,11 @@ struct EveryRowTests {
         return try queue.read { try Int64.fetchAll($0, sql: sql) }
     }
 
-    private static func columns(_ table: String) throws -> [String] {
+    private static func columns(_ table: String) throws -> [(name: String, isInteger: Bool)] {
         let fixture = try StoreFixture()
         let queue = try DatabaseQueue(path: fixture.path)
         defer { try? queue.close() }
-        return try queue.read { try $0.columns(in: table).map(\.name) }
+        return try queue.read { try $0.columns(in: table).map { ($0.name, $0.type == "INTEGER") } }
     }
 
     /// The items to which rows of a table belong: none for directories.
@@ -95,7 +95,7 @@ struct EveryRowTests {
         var edits: [Edit] = []
         for table in ["item", "directory", "secret"] {
             let ids = try Self.ids("SELECT id FROM \(table)")
-            let columns = try Self.columns(table).filter { $0 != "id" }
+            let columns = try Self.columns(table).map(\.name).filter { $0 != "id" }
             for a in ids {
                 for b in ids where a < b {
                     // The items of swapped directories stay; the swapped rows are created again or found in lost+found.
@@ -136,8 +136,8 @@ struct EveryRowTests {
         var edits: [Edit] = []
         for table in ["item", "directory", "secret"] {
             for id in try Self.ids("SELECT id FROM \(table)") {
-                for column in try Self.columns(table) {
-                    let change = "CASE typeof(\(column)) WHEN 'integer' THEN \(column) + 1000 ELSE randomblob(16) END"
+                for (column, isInteger) in try Self.columns(table) {
+                    let change = isInteger ? "coalesce(\(column), 0) + 1000" : "randomblob(16)"
                     let sql = "UPDATE \(table) SET \(column) = \(change) WHERE id = \(id)"
                     let damaged = try Self.items(of: table, [id])
                     edits.append(Edit(name: "\(table) \(id), \(column)", sql: [sql], damaged: damaged))

@@ -32,11 +32,42 @@ struct KeyGenerationRecordsTests {
                         KeyGeneration(.whenUnlocked, 1): 2, KeyGeneration(.afterFirstUnlock, 2): 1,
                     ])
                 #expect(try reader.itemCounts(of: []).isEmpty)
-                let all = try reader.itemIDs(of: wanted, after: .none, limit: 9)
+                let old = OldKeys(wanted, mastersBefore: 1)
+                let all = try reader.itemIDs(of: old, after: .none, limit: 9)
                 #expect(all.map(\.rawValue) == [4, 7, 8])
-                #expect(try reader.itemIDs(of: wanted, after: all[0], limit: 1).map(\.rawValue) == [7])
-                #expect(try reader.itemIDs(of: wanted, after: all[2], limit: 9).isEmpty)
-                #expect(try reader.itemIDs(of: [], after: .none, limit: 9).isEmpty)
+                #expect(try reader.itemIDs(of: old, after: all[0], limit: 1).map(\.rawValue) == [7])
+                #expect(try reader.itemIDs(of: old, after: all[2], limit: 9).isEmpty)
+                #expect(try reader.itemIDs(of: OldKeys([], mastersBefore: 1), after: .none, limit: 9).isEmpty)
+                #expect(try reader.rowCounts(of: old) == OldRowCounts(items: 3))
+            }
+        }
+    }
+
+    @Test("L5, M14: directories and MACs by the master keys that seal them")
+    func masterKeys() throws {
+        for kind in StoreKind.allCases {
+            let (store, keep) = try kind.make()
+            defer { withExtendedLifetime(keep) { store.close() } }
+            try store.write { writer throws(KeychainFault) in
+                for (id, generation) in [(4, 1), (5, 2), (6, 1), (7, 3)] as [(Int64, Int64)] {
+                    do {
+                        var directory = try Samples.directory(id)
+                        directory.masterKeyGeneration = generation
+                        try writer.put(directory)
+                        var item = try Samples.item(id + 10, protection: .always)
+                        item.masterKeyGeneration = id == 6 ? nil : generation
+                        try writer.put(item, secret: [1])
+                    } catch { throw .param }
+                }
+            }
+            try store.read { reader throws(KeychainFault) in
+                let old = OldKeys([], mastersBefore: 3)
+                #expect(try reader.directoryIDs(of: old, after: .none, limit: 9).map(\.rawValue) == [4, 5, 6])
+                let after = RowID(rawValue: 4)
+                #expect(try reader.directoryIDs(of: old, after: after, limit: 1).map(\.rawValue) == [5])
+                #expect(try reader.itemIDs(of: old, after: .none, limit: 9).map(\.rawValue) == [14, 15])
+                #expect(try reader.rowCounts(of: old) == OldRowCounts(items: 2, directories: 3))
+                #expect(try reader.rowCounts(of: OldKeys([], mastersBefore: 1)) == OldRowCounts())
             }
         }
     }

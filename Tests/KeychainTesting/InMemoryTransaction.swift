@@ -116,13 +116,23 @@ final class InMemoryTransaction: RecordWriter {
         return Dictionary(grouping: keys.filter(generations.contains)) { $0 }.mapValues(\.count)
     }
 
-    func itemIDs(
-        of generations: Set<KeyGeneration>, after: RowID, limit: Int
-    ) throws(KeychainFault) -> [RowID] {
+    func rowCounts(of old: OldKeys) throws(KeychainFault) -> OldRowCounts {
+        OldRowCounts(
+            items: try itemIDs(of: old, after: .none, limit: .max).count,
+            directories: try directoryIDs(of: old, after: .none, limit: .max).count)
+    }
+
+    func itemIDs(of old: OldKeys, after: RowID, limit: Int) throws(KeychainFault) -> [RowID] {
         let rows = records.itemRecords.values.filter {
-            $0.id > after && generations.contains(KeyGeneration($0.protection, $0.generation))
+            old.generations.contains(KeyGeneration($0.protection, $0.generation))
+                || ($0.masterKeyGeneration ?? .max) < old.masterGeneration
         }
-        return Array(rows.map(\.id).sorted().prefix(limit))
+        return Array(rows.map(\.id).filter { $0 > after }.sorted().prefix(limit))
+    }
+
+    func directoryIDs(of old: OldKeys, after: RowID, limit: Int) throws(KeychainFault) -> [RowID] {
+        let rows = records.directoryRecords.values.filter { $0.masterKeyGeneration < old.masterGeneration }
+        return Array(rows.map(\.id).filter { $0 > after }.sorted().prefix(limit))
     }
 
     func itemIDs(of protection: ProtectionClass, limit: Int) throws(KeychainFault) -> [RowID] {

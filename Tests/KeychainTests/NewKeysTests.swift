@@ -36,20 +36,24 @@ struct NewKeysTests {
         }
     }
 
-    @Test("L5: later writes are sealed under new keys of every class; earlier rows open unchanged")
+    private func isNew(_ protection: ProtectionClass, _ generation: Int64) -> Bool {
+        generation == (protection.isThisDeviceOnly ? 1 : 2)
+    }
+
+    @Test("L5, M14: later writes use new keys of classes that the user key alone seals; earlier rows open unchanged")
     func generations() throws {
         let fixture = try KeyRingFixture()
         let before = try addAll(fixture, from: 100)
         try renew(fixture)
         let after = try addAll(fixture, from: 200)
-        #expect(before.allSatisfy { $0.generation == 1 } && after.allSatisfy { $0.generation == 2 })
+        #expect(before.allSatisfy { $0.generation == 1 } && after.allSatisfy { isNew($0.protection, $0.generation) })
         for row in before + after { #expect(try fixture.contents(row) == [row.protection.rawValue]) }
         let later = try KeyRingFixture(copying: fixture.store.records)
         try later.unlock()
         for row in before + after { #expect(try later.contents(row) == [row.protection.rawValue]) }
         let generations = Dictionary(grouping: fixture.store.records.classKeyRecords, by: \.purpose)
         for (purpose, records) in generations where purpose != .alwaysLookup {
-            #expect(Set(records.map(\.generation)) == [1, 2])
+            #expect(Set(records.map(\.generation)) == (purpose.isThisDeviceOnly ? [1] : [1, 2]))
         }
         #expect(generations[.alwaysLookup]?.allSatisfy { $0.generation == 1 } == true)
     }
@@ -77,7 +81,9 @@ struct NewKeysTests {
         try renew(fixture, removing: [1])
         let records = fixture.store.records
         let store = try #require(records.storeRecord)
-        #expect(throws: CryptoError.authenticationFailed) { _ = try MasterKeys.unwrap(store, userKey: old) }
+        #expect(throws: CryptoError.authenticationFailed) {
+            _ = try MasterKeyMaterial(opening: store, userKey: old).count
+        }
         let keys = try WrappingKeys(user: old, generation: 2, device: KeyRingFixture.device(), store: store.identifier)
         let past = try WrappingKeys(user: old, generation: 1, device: KeyRingFixture.device(), store: store.identifier)
         for record in records.classKeyRecords where record.wrapping != .deviceKey {
@@ -125,7 +131,7 @@ struct NewKeysTests {
         try renew(fixture)
         for protection in ProtectionClass.allCases {
             let keys = try fixture.ring.currentKeys(for: protection)
-            #expect(keys.generation == 2)
+            #expect(isNew(protection, keys.generation))
             #expect(keys.isAvailable == (protection.availability != .unlocked))
         }
         #expect(try fixture.ring.currentKeys(for: .whenUnlockedUnlessOpen).publicKey != nil)
@@ -247,6 +253,6 @@ struct ItemsAfterNewKeysTests {
         #expect(throws: KeychainFault.decode) { try robbed.ring.currentKeys(for: .whenUnlocked) }
         #expect(try robbed.contents(old) == [1])
         #expect(try robbed.ring.currentKeys(for: .afterFirstUnlock).generation == 2)
-        #expect(try robbed.ring.currentKeys(for: .whenUnlockedThisDeviceOnly).generation == 2)
+        #expect(try robbed.ring.currentKeys(for: .whenUnlockedThisDeviceOnly).generation == 1)
     }
 }

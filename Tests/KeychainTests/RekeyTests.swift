@@ -6,39 +6,26 @@ import Testing
 
 @testable import Keychain
 
-/// Keeps the note of a rekey as a device does, from one opening of a store to the next.
-private final class FakeRekeyStateStore: RekeyStateStore {
-    let generation = Mutex<Int64?>(nil)
-
-    func rekeyGeneration(of store: [UInt8]) -> Int64? { generation.withLock { $0 } }
-    func keep(rekeyGeneration: Int64?, of store: [UInt8]) { generation.withLock { $0 = rekeyGeneration } }
-    var isEmpty: Bool { generation.withLock { $0 == nil } }
-}
-
-/// A keychain in memory that notes its rekeys; unlocked.
-private struct RekeyFixture {
+/// A keychain in memory; unlocked.
+struct RekeyFixture {
     let store: InMemoryRecordStore
     let keychain: KeychainStore
-    let notes: FakeRekeyStateStore
 
-    init(
-        _ records: InMemoryRecords, _ notes: FakeRekeyStateStore = FakeRekeyStateStore(), device: UInt8 = 1,
-        isReadOnly: Bool = false
-    ) throws {
+    init(_ records: InMemoryRecords, device: UInt8 = 1, isReadOnly: Bool = false) throws {
         store = InMemoryRecordStore(records.withCommittedKeys(), isReadOnly: isReadOnly)
-        self.notes = notes
-        let ring = try KeyRing(store: store, device: KeyRingFixture.device(device), rekeyStateStore: notes)
+        let ring = try KeyRing(store: store, device: KeyRingFixture.device(device))
         keychain = KeychainStore(store: store, keys: ring) { .sample }
         try unlock()
     }
 
-    /// Opens the keychain as after a crash: with the store and the files next to it.
-    func reopened() throws -> RekeyFixture { try RekeyFixture(store.records, notes) }
+    /// Opens the keychain as after a crash.
+    func reopened() throws -> RekeyFixture { try RekeyFixture(store.records) }
 
     func unlock() throws { try keychain.keys.unlock(passphrase: SecretBytes(text: "correct")) }
 
-    func start(_ passphrase: String = "correct") throws {
-        try keychain.startRekey { () throws(KeychainFault) in
+    @discardableResult
+    func start(_ passphrase: String = "correct", acceptingDifferences: Bool = false) throws -> RekeyStart {
+        try keychain.startRekey(acceptingDifferences: acceptingDifferences) { () throws(KeychainFault) in
             let secret = try KeychainFault.translating { () throws(CryptoError) in try SecretBytes(text: passphrase) }
             return try keychain.keys.userKey(passphrase: secret)
         }
@@ -56,16 +43,42 @@ extension RekeyFixture {
         }
     }
 
-    /// Whether nothing is left of the first generation.
-    func expectRekeyed(_ generation: Int64 = 2, sourceLocation: SourceLocation = #_sourceLocation) throws {
+    /// The number of sets of master keys in the store.
+    var sets: Int { (store.records.storeRecord?.masterKeys.ciphertext.count ?? 0) / MasterKeys.byteCount }
+
+    /// The device in the header that runs a rekey.
+    func rekeyDevice() throws -> Int64 {
+        try keychain.keys.header(of: #require(store.records.storeRecord)).rekeyDevice
+    }
+
+    /// Whether nothing is left of the keys of earlier generations, which start with 1.
+    ///
+    /// - Parameters:
+    ///   - generation: Of the user key, and of the class keys that each rotation renews.
+    ///   - device: Of this device's class keys.
+    ///   - masters: Of the master keys.
+    func expectRekeyed(
+        _ generation: Int64 = 2, device: Int64 = 2, masters: Int64 = 2,
+        sourceLocation: SourceLocation = #_sourceLocation
+    ) throws {
         let records = store.records
-        #expect(records.itemRecords.values.allSatisfy { $0.generation == generation }, sourceLocation: sourceLocation)
+        func isNew(_ purpose: KeyPurpose, _ found: Int64) -> Bool {
+            purpose == .alwaysLookup || found == (purpose.isThisDeviceOnly ? device : generation)
+        }
         #expect(
-            records.classKeyRecords.allSatisfy { $0.purpose == .alwaysLookup || $0.generation == generation },
+            records.itemRecords.values.allSatisfy { isNew(.protection($0.protection), $0.generation) },
             sourceLocation: sourceLocation)
-        #expect(records.userKeyRecords.isEmpty, sourceLocation: sourceLocation)
+        #expect(
+            records.classKeyRecords.allSatisfy { isNew($0.purpose, $0.generation) }, sourceLocation: sourceLocation)
+        #expect(
+            records.directoryRecords.values.allSatisfy { $0.masterKeyGeneration == masters },
+            sourceLocation: sourceLocation)
+        #expect(records.storeRecord?.masterKeyGeneration == masters, sourceLocation: sourceLocation)
+        #expect(sets == 1, sourceLocation: sourceLocation)
+        #expect(try rekeyDevice() == 0, sourceLocation: sourceLocation)
+        // The device file names a generation of the user key, which is therefore kept.
+        #expect(records.userKeyRecords.keys.sorted() == Array(1..<generation), sourceLocation: sourceLocation)
         #expect(try keychain.verifyNow().rows == nil, sourceLocation: sourceLocation)
-        #expect(notes.isEmpty, sourceLocation: sourceLocation)
         #expect(keychain.rekeyProgress.phase == .finished, sourceLocation: sourceLocation)
     }
 }
@@ -117,17 +130,19 @@ struct RekeyTests {
     func interrupted() throws {
         let fixture = try DigestFixture()
         let items = try fixture.filled()
-        // After the new keys; after one page; after two; after the deletion of the old keys, except the record of the
-        // rekey.
+        // After the new keys; after one page; after two; after the items, without the directories.
         for pages in 0...3 {
             let safe = try RekeyFixture(fixture.keyRingFixture.store.records)
             try safe.start()
-            let old = try safe.keychain.keys.oldGenerations()
+            let old = try safe.keychain.keys.oldKeys()
             var after = RowID.none
             for _ in 0..<min(pages, 2) {
-                after = try #require(try safe.keychain.rekeyPage(of: old, after: after)).last
+                after = try #require(try safe.keychain.rekeyItems(of: old, after: after)).last
             }
-            if pages == 3 { #expect(try safe.keychain.keys.removeKeys(of: old) == 0) }
+            if pages == 3 {
+                #expect(try safe.keychain.keys.removeKeys(of: old, damaged: OldRowCounts()).isEnd == false)
+            }
+            #expect(try safe.sets == 2 && safe.rekeyDevice() == 1)
             let next = try safe.reopened()
             #expect(next.keychain.rekeyProgress.phase == .waiting(.interactionNotAllowed))
             try next.expectItems(items)
@@ -135,18 +150,6 @@ struct RekeyTests {
             try next.expectRekeyed()
             try next.expectItems(items)
         }
-    }
-
-    @Test("L5: interrupted before the new keys were committed, no rekey remains")
-    func notBegun() throws {
-        let fixture = try DigestFixture()
-        let safe = try RekeyFixture(fixture.keyRingFixture.store.records)
-        safe.notes.keep(rekeyGeneration: 2, of: [])
-        let next = try safe.reopened()
-        let writes = next.store.writeCount
-        try next.keychain.rekey()
-        #expect(next.notes.isEmpty && next.keychain.rekeyProgress.phase == .idle && next.store.writeCount == writes)
-        try next.start()
     }
 
     @Test("L5, F9: without space it stops, and continues from there")
@@ -159,7 +162,7 @@ struct RekeyTests {
         #expect(throws: KeychainFault.diskFull) { try safe.keychain.rekey() }
         try safe.expectItems(items)
         #expect(throws: KeychainFault.diskFull) { try safe.keychain.rekey { _ in false } }
-        #expect(!safe.notes.isEmpty)
+        #expect(safe.sets == 2)
         try safe.keychain.rekey()
         try safe.expectRekeyed()
         try safe.expectItems(items)
@@ -210,7 +213,7 @@ struct RekeyTests {
         try safe.keychain.change { (transaction) throws(KeychainFault) in try transaction.deleteItem(row) }
         try safe.start()
         try safe.keychain.rekey()
-        try safe.expectRekeyed(3)
+        try safe.expectRekeyed(3, device: 3, masters: 3)
     }
 
     @Test("L6, S3: another device's items and keys are not modified, and open there")
@@ -229,14 +232,8 @@ struct RekeyTests {
         try first.keychain.rekey()
         #expect(first.keychain.rekeyProgress.left == 0)
         try first.expectItems(items)
-        // The other device still needs the past user key; afterwards no device does.
-        #expect(first.store.records.userKeyRecords.keys.sorted() == [1])
         let there = try RekeyFixture(first.store.records, device: 2)
         try there.expectItems([own] + items.filter { !$0.protection.isThisDeviceOnly })
-        let back = try RekeyFixture(there.store.records)
-        try back.start()
-        try back.keychain.rekey()
-        #expect(back.store.records.userKeyRecords.keys.sorted() == [2])
     }
 
     @Test("F3, L2: an open descriptor stays readable until a lock; then no part of the old keys remains")
@@ -301,7 +298,7 @@ struct RekeyTests {
         try safe.start()
         safe.store.afterNextWrite { try? Self.removeSecondSlot(ring) }
         try safe.keychain.rekey()
-        try safe.expectRekeyed(3)
+        try safe.expectRekeyed(3, masters: 3)
         try safe.expectItems(items)
     }
 
@@ -318,11 +315,7 @@ struct RekeyTests {
         forged.id = 7
         records.slotRecords[7] = forged
         let safe = try RekeyFixture(records)
-        let lost = try safe.keychain.startRekey { () throws(KeychainFault) in
-            let secret = try KeychainFault.translating { () throws(CryptoError) in try SecretBytes(text: "correct") }
-            return try safe.keychain.keys.userKey(passphrase: secret)
-        }
-        #expect(lost == [7])
+        #expect(try safe.start() == .started(lostSlots: [7]))
         #expect(safe.store.records.slotRecords.keys.sorted() == [1])
     }
 
@@ -363,10 +356,10 @@ struct RekeyTests {
         let fixture = try DigestFixture()
         let safe = try RekeyFixture(fixture.keyRingFixture.store.records)
         #expect(throws: KeychainFault.authFailed) { try safe.start("wrong") }
-        #expect(safe.notes.isEmpty && safe.keychain.rekeyProgress.phase == .idle)
+        #expect(safe.sets == 1 && safe.keychain.rekeyProgress.phase == .idle)
         safe.store.failNextWrite(with: .diskFull)
         #expect(throws: KeychainFault.diskFull) { try safe.start() }
-        #expect(safe.notes.isEmpty && safe.store.records.storeRecord?.userKeyGeneration == 1)
+        #expect(safe.sets == 1 && safe.store.records.storeRecord?.userKeyGeneration == 1)
         safe.keychain.lock()
         #expect(throws: KeychainFault.interactionNotAllowed) { try safe.start() }
         try safe.unlock()

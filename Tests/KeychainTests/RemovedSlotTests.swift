@@ -90,9 +90,9 @@ struct RemovedSlotTests {
         forged.slotRecords = [
             1: try SlotRecord(wrapping: planted, for: slot.recipient(userKey: former, store: id), at: address)
         ]
-        let material = try MasterKeys.material(#require(scene.old.storeRecord), userKey: former)
+        let material = try MasterKeyMaterial(opening: #require(scene.old.storeRecord), userKey: former)
         store.userKeyGeneration = 3
-        store.masterKeys = try MasterKeys.wrap(material, userKey: planted, for: store)
+        try material.seal(into: &store, userKey: planted)
         forged.storeRecord = store
         // A row for generation 2, whose user key the attacker does not know, and one for the known one.
         for generation in [Int64(1), 2] {

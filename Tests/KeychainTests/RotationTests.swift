@@ -142,12 +142,9 @@ private struct Rotation: ~Copyable {
         records.userKeyRecords[1] = try UserKeyRecord(
             sealing: old, generation: 1, under: fresh, present: 2, store: store.identifier)
         try rewrapClassKeys(old, fresh, store.identifier)
-        let oldKey = try BLAKE2b.derive(key: old, parts: [KeyLabel.masterKeyWrapping, store.identifier])
-        let material = try AEAD.open(
-            store.masterKeys.ciphertext.rawSpan, nonceAndTag: store.masterKeys.nonceAndTag, key: oldKey,
-            associatedData: MasterKeys.binding(store).bytes)
+        let material = try MasterKeyMaterial(opening: store, userKey: old)
         store.userKeyGeneration = 2
-        store.masterKeys = try MasterKeys.wrap(material, userKey: fresh, for: store)
+        try material.seal(into: &store, userKey: fresh)
         records.storeRecord = store
         let former = try HeaderKeys(userKey: old, generation: 1, store: store.identifier)
         let keys = try HeaderKeys(userKey: fresh, generation: 2, store: store.identifier)

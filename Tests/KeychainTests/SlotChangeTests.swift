@@ -56,7 +56,7 @@ struct SlotChangeTests {
         var now = try #require(fixture.store.records.storeRecord)
         for generation in [now.userKeyGeneration, then.userKeyGeneration] {
             now.userKeyGeneration = generation
-            if (try? MasterKeys.material(now, userKey: key).count) != nil { return true }
+            if (try? MasterKeyMaterial(opening: now, userKey: key).count) != nil { return true }
         }
         return false
     }

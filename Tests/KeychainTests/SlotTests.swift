@@ -88,9 +88,9 @@ struct SlotTests {
         let slot = try #require(records.slotRecords[1])
         let old = try userKey("correct", of: records)
         let fresh = try SecretBytes(randomCount: 32)
-        let master = try MasterKeys.material(store, userKey: old)
+        let master = try MasterKeyMaterial(opening: store, userKey: old)
         store.userKeyGeneration = 2
-        store.masterKeys = try MasterKeys.wrap(master, userKey: fresh, for: store)
+        try master.seal(into: &store, userKey: fresh)
         let place = SlotAddress(store: store.identifier, id: 1, kind: .passphrase, userKeyGeneration: 2)
         records.slotRecords[1] = try SlotRecord(
             wrapping: fresh, for: slot.recipient(userKey: old, store: store.identifier), at: place)

@@ -38,10 +38,26 @@ package struct DirectoryEnvelope: Sendable {
     package func open(_ record: DirectoryRecord) throws(KeychainFault) -> Directory {
         guard record.id < .limit, (record.alwaysTag == nil) == (record.alwaysName == nil) else { throw .decode }
         guard ring.state.isAfterFirstUnlock else { return try openAlwaysName(record, without: .interactionNotAllowed) }
-        let master = try ring.masterKeys()
-        guard record.masterKeyGeneration == master.generation else { throw .decode }
-        let bound = nameData(record.id, record.parent, record.masterKeyGeneration, record.version, record.tag)
-        return try open(record, record.name, key: master.directory, bound: bound)
+        let master = try ring.masterKeys(generation: record.masterKeyGeneration)
+        return try open(record, record.name, key: master.directory, bound: nameData(record))
+    }
+
+    /// Reseals the name of a row under the newest keys. Its version and the name under the Always keys stay the same.
+    ///
+    /// - Throws: `decode` if the name is not authentic.
+    func renew(_ record: DirectoryRecord) throws(KeychainFault) -> DirectoryRecord {
+        let (old, new) = (try ring.masterKeys(generation: record.masterKeyGeneration), try ring.masterKeys())
+        let plaintext = try old.directory.using { (key) throws(CryptoError) in
+            try record.name.openPadded(key: key, bound: nameData(record))
+        }
+        _ = try DirectoryCodec.decode(
+            plaintext.bytes, id: record.id, parent: record.parent, version: record.version)
+        var renewed = record
+        renewed.masterKeyGeneration = new.generation
+        renewed.name = try new.directory.using { (key) throws(CryptoError) in
+            try Sealed.sealing(plaintext.bytes, key: key, bound: nameData(renewed))
+        }
+        return renewed
     }
 
     /// Opens a row with the Always keys alone, for a row whose other name is damaged.
@@ -77,6 +93,10 @@ package struct DirectoryEnvelope: Sendable {
             guard let container, container.itemClass == service.itemClass else { throw .param }
             return try ring.directoryTag(service, in: container, always: always)
         }
+    }
+
+    private func nameData(_ record: DirectoryRecord) -> AssociatedData {
+        nameData(record.id, record.parent, record.masterKeyGeneration, record.version, record.tag)
     }
 
     private func nameData(

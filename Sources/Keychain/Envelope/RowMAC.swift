@@ -25,8 +25,8 @@ extension ItemRecord {
     func verifyMAC(ring: KeyRing) throws(KeychainFault) {
         guard ephemeral != nil || mac != nil || masterKeyGeneration != nil else { return }
         guard ephemeral != nil, let mac, protection == .whenUnlockedUnlessOpen else { throw .decode }
-        let master = try ring.masterKeys()
-        guard masterKeyGeneration == master.generation else { throw .decode }
+        guard let masterKeyGeneration else { throw .decode }
+        let master = try ring.masterKeys(generation: masterKeyGeneration)
         let expected = try computedMAC(key: master.rowMAC, store: ring.storeID)
         guard SecretBytes.areEqual(mac.rawSpan, expected.rawSpan) else { throw .decode }
     }

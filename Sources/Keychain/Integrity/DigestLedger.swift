@@ -118,6 +118,7 @@ final class DigestLedger: TransactionEnding {
         var header = try digest.header(of: store)
         state.withLock { state in
             header.commit = max(header.commit, state.pending.commitFloor)
+            header.rekeyDevice = state.pending.rekeyDevice ?? header.rekeyDevice
             header.advance()
             // Another program may have written since the keychain was unlocked.
             let next = min(max(state.nextRow ?? .first, header.nextRow), .limit)

@@ -100,6 +100,8 @@ struct DigestDelta: Sendable {
     private(set) var commitFloor: Int64 = 0
     /// The header keys of a new user key.
     private(set) var rotation: HeaderKeys?
+    /// The device that runs a rekey from now on, or 0; nil if that does not change.
+    private(set) var rekeyDevice: Int64?
 
     mutating func add(_ sum: DigestSum, at position: RowPosition) { add(RowChange(position: position, sum: sum)) }
 
@@ -116,6 +118,7 @@ struct DigestDelta: Sendable {
     mutating func noteUnknown() { isIncomplete = true }
 
     mutating func rotate(to keys: HeaderKeys) { rotation = keys }
+    mutating func setRekeyDevice(_ device: Int64) { rekeyDevice = device }
     mutating func raiseCommit(above number: Int64) { commitFloor = max(commitFloor, number) }
     mutating func touch(_ directory: RowID) { touched.insert(directory) }
 
@@ -124,6 +127,7 @@ struct DigestDelta: Sendable {
         touched.formUnion(other.touched)
         isIncomplete = isIncomplete || other.isIncomplete
         rotation = other.rotation ?? rotation
+        rekeyDevice = other.rekeyDevice ?? rekeyDevice
         raiseCommit(above: other.commitFloor)
     }
 

@@ -156,6 +156,9 @@ final class DigestingWriter: RecordWriter {
     /// Requires that the commit has a number above this one.
     func raiseCommit(above number: Int64) { difference.raiseCommit(above: number) }
 
+    /// Sets the device that runs a rekey; 0 at its end.
+    func setRekeyDevice(_ device: Int64) { difference.setRekeyDevice(device) }
+
     /// Records that the transaction replaces the user key. At its end all rows are digested with the new keys.
     func rotate(to keys: HeaderKeys) { difference.rotate(to: keys) }
 
@@ -335,10 +338,14 @@ extension DigestingWriter {
         try base.itemCounts(of: generations)
     }
 
-    func itemIDs(
-        of generations: Set<KeyGeneration>, after: RowID, limit: Int
-    ) throws(KeychainFault) -> [RowID] {
-        try base.itemIDs(of: generations, after: after, limit: limit)
+    func rowCounts(of old: OldKeys) throws(KeychainFault) -> OldRowCounts { try base.rowCounts(of: old) }
+
+    func itemIDs(of old: OldKeys, after: RowID, limit: Int) throws(KeychainFault) -> [RowID] {
+        try base.itemIDs(of: old, after: after, limit: limit)
+    }
+
+    func directoryIDs(of old: OldKeys, after: RowID, limit: Int) throws(KeychainFault) -> [RowID] {
+        try base.directoryIDs(of: old, after: after, limit: limit)
     }
 
     func itemIDs(of protection: ProtectionClass, limit: Int) throws(KeychainFault) -> [RowID] {

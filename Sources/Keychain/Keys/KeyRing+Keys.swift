@@ -70,10 +70,21 @@ extension KeyRing {
         }
     }
 
-    /// Returns the keys of the store itself.
+    /// Returns the keys of the store itself that seal new rows.
     ///
     /// - Throws: `interactionNotAllowed` before the first unlock.
-    package func masterKeys() throws(KeychainFault) -> MasterKeys {
+    package func masterKeys() throws(KeychainFault) -> MasterKeys { try masterKeySets().newest }
+
+    /// Returns the keys of the store itself that seal a row.
+    ///
+    /// - Throws: `interactionNotAllowed` before the first unlock; `decode` without such a set.
+    func masterKeys(generation: Int64) throws(KeychainFault) -> MasterKeys {
+        guard let keys = try masterKeySets()[generation] else { throw .decode }
+        return keys
+    }
+
+    /// - Throws: `interactionNotAllowed` before the first unlock.
+    func masterKeySets() throws(KeychainFault) -> MasterKeySets {
         guard let master = current.withLock({ $0.master }) else { throw .interactionNotAllowed }
         return master
     }

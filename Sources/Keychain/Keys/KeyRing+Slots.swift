@@ -91,20 +91,17 @@ extension KeyRing {
         by root: borrowing SlotRootKey, deletesPasscodeItems: Bool,
         _ body: (borrowing SlotTransaction) throws(KeychainFault) -> SlotChange
     ) throws(KeychainFault) -> SlotChange {
-        let (change, table) = try changeSlots(by: root) { (edit) throws(KeychainFault) -> (SlotChange, KeyTable) in
+        let (change, keys) = try changeSlots(by: root) { (edit) throws(KeychainFault) -> (SlotChange, RotatedKeys) in
             var change = try body(edit)
             let isLastPassphrase = try edit.hasLostPassphrase()
-            let rotation = try rotation(of: KeySnapshot(edit.writer), userKey: edit.userKey, removing: [])
-            try rotation.write(to: edit.writer)
-            change.lostSlots = rotation.removedSlots
-            let table = try startGeneration(
-                edit.writer, userKey: rotation.userKey, rotation.store.userKeyGeneration)
+            let (keys, lost) = try rotate(KeySnapshot(edit.writer), edit.writer, userKey: edit.userKey)
+            change.lostSlots = lost
             if isLastPassphrase {
                 change.deletedItems = try edit.deletePasscodeItems(isAllowed: deletesPasscodeItems)
             }
-            return (change, table)
+            return (change, keys)
         }
-        try install(table)
+        try install(keys.table, master: keys.master)
         return change
     }
 

@@ -84,46 +84,60 @@ extension KeyRing {
         let userKey = try SlotUnlock.userKey(
             root: root, kind: kind, slots: records.slots, store: records.store)
         guard state != .unlocked else { return transition.withLock { _ in notifyObservers() } }
-        let master = try KeychainFault.unwrapped(records.store, userKey: userKey)
-        try verify(records, userKey: userKey, acceptingRollback: acceptingRollback)
+        let master = try KeychainFault.masterKeys(of: records.store, userKey: userKey)
+        let header = try verify(
+            records, userKey: userKey, isRekeying: master.areSeveral, acceptingRollback: acceptingRollback)
         try raiseAcceptedCommit()
         let keys = try wrappingKeys(userKey: userKey, generation: records.store.userKeyGeneration)
         let renewed = try renewed(records, userKey: userKey, keys: keys)
         let hasPassphrase = try records.hasPassphrase(userKey: userKey)
         let complete = try enrolled(records, hasPassphrase, renewed: renewed, keys: keys)
         let table = try complete.table(tag: deviceTag, hasPassphrase: hasPassphrase, keys: keys)
-        try install(table, master: master, began: began)
+        try install(
+            table, master: master,
+            rekey: RekeyOwner(header?.rekeyDevice ?? 0, thisDevice: complete.device(tag: deviceTag)), began: began)
         // The store of commit numbers reports a failure.
         try? keepCommitNumber()
     }
 
     /// Verifies header, rows of keys and the state that this device has seen, before any of the keys is used.
     ///
+    /// - Parameter isRekeying: Whether there are several sets of master keys. Only then the header names a device that
+    ///   runs a rekey.
+    /// - Returns: The header; nil for a damaged one in an examination.
     /// - Throws: `decode` for a damaged header, for rows of keys that differ from their sum, and after the first unlock
     ///   for another state than that of the last transaction of this program.
     private func verify(
-        _ records: KeySnapshot, userKey: borrowing SecretBytes, acceptingRollback: Bool
-    ) throws(KeychainFault) {
+        _ records: KeySnapshot, userKey: borrowing SecretBytes, isRekeying: Bool, acceptingRollback: Bool
+    ) throws(KeychainFault) -> StoreHeader? {
         let keys = try KeychainFault.translating { () throws(CryptoError) in
             try HeaderKeys(userKey: userKey, generation: records.store.userKeyGeneration, store: storeID)
         }
-        let header = try verifiedHeader(records, keys)
-        guard state == .beforeFirstUnlock else { return try verifyLastCommit() }
+        let header = try verifiedHeader(records, keys, isRekeying: isRekeying)
+        guard state == .beforeFirstUnlock else {
+            try verifyLastCommit()
+            return header
+        }
         try checkRollback(
             records, userKey: userKey, keys: keys, header: header, acceptingRollback: acceptingRollback)
         let next = try store.read { (reader) throws(KeychainFault) in
             try reader.firstUnusedRowID(from: header?.nextRow ?? .first)
         }
         ledger.adopt(keys, nextRow: next, last: header)
+        return header
     }
 
     /// Returns the header, whose sum is that of the rows of keys; nil for a damaged one in an examination.
-    private func verifiedHeader(_ records: KeySnapshot, _ keys: HeaderKeys) throws(KeychainFault) -> StoreHeader? {
+    private func verifiedHeader(
+        _ records: KeySnapshot, _ keys: HeaderKeys, isRekeying: Bool
+    ) throws(KeychainFault) -> StoreHeader? {
         do throws(KeychainFault) {
             let digest = RowDigest(keys)
             let header = try digest.header(of: records.store)
             guard !isExamination else { return header }
-            guard !records.isDamaged, try digest.sum(records) == header.sums.keys else { throw .decode }
+            guard !records.isDamaged, try digest.sum(records) == header.sums.keys,
+                isRekeying == (header.rekeyDevice != 0)
+            else { throw .decode }
             return header
         } catch .decode where isExamination {
             return nil
@@ -195,36 +209,52 @@ extension KeyRing {
         }
     }
 
-    private func install(_ table: KeyTable, master: MasterKeys, began: Int) throws(KeychainFault) {
+    private func install(
+        _ table: KeyTable, master: MasterKeySets, rekey: RekeyOwner, began: Int
+    ) throws(KeychainFault) {
         try transition.withLock { (_) throws(KeychainFault) in
-            var dropped: [ClassKeys] = []
-            try current.withLock { (state) throws(KeychainFault) in
+            let dropped = try current.withLock { (state) throws(KeychainFault) -> [ClassKeys]? in
                 guard !state.isClosed else { throw .notAvailable }
                 guard state.lockCount == began else { throw .interactionNotAllowed }
-                if state.master == nil {
-                    // A thief of the device key may have planted keys for the time before the first unlock.
-                    dropped = state.table.replace(by: table)
-                    state.master = master
-                } else {
-                    state.table.merge(table)
-                }
-                state.lock = state.lock.unlocking
+                // Another thread has unlocked, and may have rotated the keys since.
+                guard state.lock != .unlocked else { return nil }
+                return state.unlock(table, master)
             }
-            for keys in dropped { keys.revoke() }
-            verification.unlocked()
-            rewrapping.unlocked()
-            rekeying.unlocked()
+            if let dropped {
+                for keys in dropped { keys.revoke() }
+                verification.unlocked()
+                rewrapping.unlocked()
+                rekeying.unlocked(rekey)
+            }
             notifyObservers()
         }
     }
 }
 
+extension KeyRing.State {
+    /// Unlocks. Returns the keys that are no longer in use, for the caller to revoke.
+    fileprivate mutating func unlock(_ table: KeyTable, _ master: MasterKeySets) -> [ClassKeys] {
+        var dropped: [ClassKeys] = []
+        if self.master == nil {
+            // A thief of the device key may have planted keys for the time before the first unlock.
+            dropped = self.table.replace(by: table)
+        } else {
+            self.table.merge(table)
+        }
+        lock = lock.unlocking
+        // A lock has revoked the former key that seals them.
+        _ = replace(master)
+        return dropped
+    }
+}
+
 extension KeychainFault {
-    fileprivate static func unwrapped(
-        _ record: StoreRecord, userKey: borrowing SecretBytes
-    ) throws(KeychainFault) -> MasterKeys {
+    fileprivate static func masterKeys(
+        of record: StoreRecord, userKey: borrowing SecretBytes
+    ) throws(KeychainFault) -> MasterKeySets {
         do throws(CryptoError) {
-            return try MasterKeys.unwrap(record, userKey: userKey)
+            return try MasterKeyMaterial(opening: record, userKey: userKey)
+                .keys(sealedBy: MasterKeyMaterial.key(userKey: userKey, store: record.identifier))
         } catch {
             throw KeychainFault(error)
         }

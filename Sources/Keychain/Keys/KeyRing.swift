@@ -13,8 +13,16 @@ package final class KeyRing: Sendable {
         var isClosed = false
         var table: KeyTable
         /// The keys of the store itself, from the first unlock on.
-        var master: MasterKeys?
+        var master: MasterKeySets?
         var retired = RetiredKeys()
+
+        /// Replaces the master keys. Returns the key for the caller to revoke: the former one that seals them, or while
+        /// locked the new one.
+        mutating func replace(_ new: MasterKeySets) -> RevocableSecret? {
+            let former = master
+            master = former.map(new.keeping) ?? new
+            return lock == .unlocked ? former?.sealing : new.sealing
+        }
     }
 
     let store: any RecordStore
@@ -30,7 +38,6 @@ package final class KeyRing: Sendable {
     let verification: Verification
     let rewrapping = Rewrapping()
     let rekeying: Rekeying
-    let rekeyStateStore: (any RekeyStateStore)?
     /// The store's ID of 16 bytes, part of all associated data.
     package let storeID: [UInt8]
     /// Whether an unlock accepts damaged rows of keys and a damaged header, to find what is intact.
@@ -51,14 +58,13 @@ package final class KeyRing: Sendable {
     /// - Parameters:
     ///   - device: The device key of 32 bytes; otherwise `param`.
     ///   - commitNumberStore: Distinguishes an older copy of the store from the newest.
-    ///   - rekeyStateStore: Stores, for the time after a crash, that a rekey is running.
     ///   - isExamination: Whether an unlock accepts damaged rows of keys and a damaged header. Such a store must not be
     ///     changed.
     /// - Throws: `unknownFormat`, `decode`, `allocate`; the errors of the store. Damaged class keys are not an error;
     ///   the items that they seal fail.
     package init(
         store: any RecordStore, device: consuming SecretBytes, commitNumberStore: (any CommitNumberStore)? = nil,
-        rekeyStateStore: (any RekeyStateStore)? = nil, isExamination: Bool = false
+        isExamination: Bool = false
     ) throws(KeychainFault) {
         guard device.count == DeviceKey.byteCount else { throw .param }
         let records = try store.read { (reader) throws(KeychainFault) in try KeySnapshot(reader) }
@@ -73,9 +79,8 @@ package final class KeyRing: Sendable {
         self.device = deviceKey
         self.storeID = storeID
         self.commitNumberStore = commitNumberStore
-        self.rekeyStateStore = rekeyStateStore
         self.isExamination = isExamination
-        rekeying = Rekeying(isWanted: rekeyStateStore?.rekeyGeneration(of: storeID) != nil)
+        rekeying = Rekeying(isWanted: records.store.masterKeys.ciphertext.count > MasterKeys.byteCount)
         isDeviceKnown = records.device(tag: deviceTag) != nil
         current = Mutex(State(table: try records.table(tag: deviceTag, keys: keys)))
     }
@@ -90,16 +95,17 @@ package final class KeyRing: Sendable {
     /// ``keepCommitNumber()`` afterwards.
     package func lock() {
         transition.withLock { _ in
-            let (keys, retired) = current.withLock { state in
+            let (keys, secrets) = current.withLock { state in
                 state.lock = state.lock.locking
                 state.lockCount += 1
-                return (state.table.opened { $0 == .unlocked }, state.retired.inUse { $0.availability == .unlocked })
+                let secrets = state.retired.inUse { $0.availability == .unlocked }
+                return (state.table.opened { $0 == .unlocked }, secrets + [state.master?.sealing].compactMap(\.self))
             }
             verification.locked()
             rewrapping.locked()
             rekeying.locked()
             for key in keys { key.revoke() }
-            for secret in retired { secret.revoke() }
+            for secret in secrets { secret.revoke() }
             notifyObservers()
         }
         store.eraseLogSoon()

@@ -1,7 +1,6 @@
 import SecretCrypto
 
-/// A new generation of the class keys of every class for which this device has keys (contract, L5). Later writes are
-/// sealed under it.
+/// A new generation of class keys (contract, L5). Later writes are sealed under it.
 ///
 /// The Always lookup keys stay, because tags depend on them.
 struct NewKeyGeneration {
@@ -11,15 +10,19 @@ struct NewKeyGeneration {
     ///
     /// - Parameters:
     ///   - device: The number of this device in the store.
+    ///   - includingDevice: Whether the classes of this device get keys, too. Their keys are also sealed under the
+    ///     device key, which the holder of a removed slot does not have.
     ///   - hasPassphrase: Whether WhenPasscodeSetThisDeviceOnly gets keys.
     ///   - keys: The wrapping keys of the present user key and this device.
     /// - Throws: `allocate`; `decode` if no generation number is left.
     init(
-        after existing: [ClassKeyRecord], device: Int64, hasPassphrase: Bool, keys: borrowing WrappingKeys
+        after existing: [ClassKeyRecord], device: Int64, includingDevice: Bool, hasPassphrase: Bool,
+        keys: borrowing WrappingKeys
     ) throws(KeychainFault) {
         var records: [ClassKeyRecord] = []
         for protection in ProtectionClass.allCases where hasPassphrase || protection != .whenPasscodeSetThisDeviceOnly {
             let purpose = KeyPurpose.protection(protection)
+            guard includingDevice || !purpose.isThisDeviceOnly else { continue }
             let generations = existing.filter { $0.purpose == purpose && $0.isLegitimate }.map(\.generation)
             let next = (generations.max() ?? 0) + 1
             guard ClassKeyRecord.numbers.contains(next) else { throw .decode }

@@ -59,14 +59,22 @@ enum SlotUnlock {
     static func userKey(
         root: borrowing SecretBytes, kind: SlotKind, slots: [SlotRecord], store: StoreRecord
     ) throws(KeychainFault) -> SecretBytes {
+        let slot = try opened(root: root, kind: kind, slots: slots, store: store)
+        return slot.userKey
+    }
+
+    /// Returns the user key, and the number of the slot that it was opened with.
+    static func opened(
+        root: borrowing SecretBytes, kind: SlotKind, slots: [SlotRecord], store: StoreRecord
+    ) throws(KeychainFault) -> OpenedSlot {
         var hasOpened = false
         for slot in slots where slot.kind == kind && slot.userKeyGeneration == store.userKeyGeneration {
             do throws(CryptoError) {
                 let secret = try SlotSecret(root: root, store: store.identifier, slot: slot.id)
                 let userKey = try slot.userKey(with: secret, store: store.identifier)
                 hasOpened = true
-                _ = try MasterKeys.material(store, userKey: userKey).count
-                return userKey
+                _ = try MasterKeyMaterial(opening: store, userKey: userKey).count
+                return OpenedSlot(id: slot.id, userKey: userKey)
             } catch {
                 // A public key of a wrong size is a damage, too.
                 guard error == .authenticationFailed || error == .invalidParameter else {
@@ -76,4 +84,10 @@ enum SlotUnlock {
         }
         throw hasOpened ? .decode : .authFailed
     }
+}
+
+/// A slot and the user key that it contains.
+struct OpenedSlot: ~Copyable {
+    let id: Int64
+    let userKey: SecretBytes
 }

@@ -62,10 +62,8 @@ private struct StoreInitializer {
         userKey: borrowing SecretBytes, ledger: DigestLedger
     ) throws(KeychainFault) -> StoreRecord {
         do throws(CryptoError) {
-            let material = try SecretBytes(randomCount: MasterKeys.byteCount)
             var complete = record
-            complete.masterKeys = try MasterKeys.wrap(
-                material, userKey: userKey, for: record)
+            try MasterKeyMaterial().seal(into: &complete, userKey: userKey)
             let keys = try HeaderKeys(
                 userKey: userKey, generation: record.userKeyGeneration, store: record.identifier)
             ledger.adopt(keys, nextRow: .first, last: nil)

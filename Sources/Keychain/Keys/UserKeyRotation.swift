@@ -11,6 +11,8 @@ struct UserKeyRotation: ~Copyable {
     let headerKeys: HeaderKeys
     /// The store record with the next generation and the master keys under the new user key.
     let store: StoreRecord
+    /// The master keys; with a new set during a rekey.
+    let masterKeys: MasterKeySets
     /// The records of all slots that are kept.
     let slots: [SlotRecord]
     /// The slots that are removed, or whose recipient is not authentic and so cannot be kept.
@@ -26,14 +28,17 @@ struct UserKeyRotation: ~Copyable {
     ///   - userKey: The present user key; otherwise `authFailed`, because another process has rotated it.
     ///   - device: The device key of the device with the number `deviceID` (nil: not enrolled).
     ///   - removed: The slots for which the new user key is not wrapped; `param` if no slot would remain.
-    /// - Throws: `decode` for a store with damaged rows of keys, or without a further generation.
+    ///   - isRekey: Whether a rekey begins. In a rekey in progress each rotation creates a set of master keys, too,
+    ///     because a removed slot knows the newest one.
+    /// - Throws: `decode` for a store with damaged rows of keys, or without a further generation; `inUse` if a rekey in
+    ///   progress has too many sets.
     init(
         of records: KeySnapshot, userKey old: borrowing SecretBytes, device: borrowing SecretBytes, deviceID: Int64?,
-        removing removed: Set<Int64>
+        removing removed: Set<Int64>, isRekey: Bool = false
     ) throws(KeychainFault) {
         let (present, next) = (records.store.userKeyGeneration, records.store.userKeyGeneration + 1)
         guard !records.isDamaged, ClassKeyRecord.numbers.contains(next) else { throw .decode }
-        let master = try Self.masterKeys(of: records.store, userKey: old)
+        let master = try Self.masterKeys(of: records.store, userKey: old).renewed(isRekey: isRekey)
         let identifier = records.store.identifier
         let new = try KeychainFault.translating { () throws(CryptoError) in
             try SecretBytes(randomCount: AEAD.keyCount)
@@ -43,7 +48,7 @@ struct UserKeyRotation: ~Copyable {
             let newKeys = try WrappingKeys(user: new, generation: next, device: device, store: identifier)
             var store = records.store
             store.userKeyGeneration = next
-            store.masterKeys = try MasterKeys.wrap(master, userKey: new, for: store)
+            try master.seal(into: &store, userKey: new)
             return (
                 store, try records.slots(under: old, except: removed, wrappedFor: new, generation: next),
                 try records.classKeys(of: deviceID, openedBy: oldKeys, under: newKeys),
@@ -52,9 +57,13 @@ struct UserKeyRotation: ~Copyable {
         }
         let kept = Set(sealed.1.map(\.id))
         guard !kept.isEmpty else { throw .param }
-        headerKeys = try KeychainFault.translating { () throws(CryptoError) in
-            try HeaderKeys(userKey: new, generation: next, store: identifier)
+        let keys = try KeychainFault.translating { () throws(CryptoError) in
+            (
+                try HeaderKeys(userKey: new, generation: next, store: identifier),
+                try master.keys(sealedBy: MasterKeyMaterial.key(userKey: new, store: identifier))
+            )
         }
+        (headerKeys, masterKeys) = keys
         userKey = new
         (store, slots, classKeys, pastUserKeys) = sealed
         removedSlots = records.slots.map(\.id).filter { !kept.contains($0) }
@@ -72,11 +81,27 @@ struct UserKeyRotation: ~Copyable {
 
     private static func masterKeys(
         of store: StoreRecord, userKey: borrowing SecretBytes
-    ) throws(KeychainFault) -> SecretBytes {
+    ) throws(KeychainFault) -> MasterKeyMaterial {
         do throws(CryptoError) {
-            return try MasterKeys.material(store, userKey: userKey)
+            return try MasterKeyMaterial(opening: store, userKey: userKey)
         } catch .authenticationFailed {
             throw .authFailed
+        } catch {
+            throw KeychainFault(error)
+        }
+    }
+}
+
+extension MasterKeyMaterial {
+    /// Returns the sets under the next user key.
+    ///
+    /// - Throws: `inUse` for more sets than a rekey in progress may have; `decode` without a further generation.
+    fileprivate consuming func renewed(isRekey: Bool) throws(KeychainFault) -> MasterKeyMaterial {
+        guard isRekey || count > 1 else { return self }
+        guard count < Self.maximumCount else { throw .inUse(processID: 0) }
+        guard ClassKeyRecord.numbers.contains(generation + 1) else { throw .decode }
+        do throws(CryptoError) {
+            return try appendingSet()
         } catch {
             throw KeychainFault(error)
         }

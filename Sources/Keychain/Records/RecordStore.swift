@@ -56,11 +56,13 @@ package protocol RecordReader {
     func directoryCount() throws(KeychainFault) -> Int
     /// Returns the number of items under each of those keys, without keys that no item uses. O(n).
     func itemCounts(of generations: Set<KeyGeneration>) throws(KeychainFault) -> [KeyGeneration: Int]
-    /// Returns at most `limit` IDs of items under those keys that are greater than `after`, in the order of IDs,
-    /// including rows that cannot be decoded. May read every item after `after`.
-    func itemIDs(
-        of generations: Set<KeyGeneration>, after: RowID, limit: Int
-    ) throws(KeychainFault) -> [RowID]
+    /// Returns the numbers of rows under old keys. O(n).
+    func rowCounts(of old: OldKeys) throws(KeychainFault) -> OldRowCounts
+    /// Returns at most `limit` IDs of items under old class keys, or with a MAC under old master keys, that are greater
+    /// than `after`, in the order of IDs, including rows that cannot be decoded. May read every item after `after`.
+    func itemIDs(of old: OldKeys, after: RowID, limit: Int) throws(KeychainFault) -> [RowID]
+    /// Returns at most `limit` IDs of directories under old master keys, likewise.
+    func directoryIDs(of old: OldKeys, after: RowID, limit: Int) throws(KeychainFault) -> [RowID]
     /// Returns at most `limit` IDs of items of a class, in any order. O(n).
     func itemIDs(of protection: ProtectionClass, limit: Int) throws(KeychainFault) -> [RowID]
     /// Returns a number of at least `next` that new rows may have: it and the numbers after it are those of no row.

@@ -1,7 +1,8 @@
 package import SecretCrypto
 
-/// Rotates the class keys and reseals every item in the background, while the keychain is in use, and then removes the
-/// old keys (contract, L5). An interrupted rekey continues after the next unlock.
+/// Rotates all keys and reseals every item and directory in the background, while the keychain is in use, and then removes
+/// the old keys (contract, L5). Until then the store has several sets of master keys. An interrupted rekey continues after
+/// the next unlock.
 extension KeychainStore {
     /// The maximum number of items of a transaction, for which other users of the store wait.
     static let rekeyPageSize = 16
@@ -9,7 +10,7 @@ extension KeychainStore {
     private static let rekeyPageBytes = 256 * 1024
     /// The pause between two transactions in milliseconds.
     private static let rekeyPause = 2
-    /// The maximum number of scans of all items; usually one suffices.
+    /// The maximum number of scans of all rows; usually one suffices.
     private static let rekeyPasses = 4
     /// The delay in milliseconds before a retry if the store refuses changes.
     private static let rekeyRetryPause = 30_000
@@ -18,25 +19,25 @@ extension KeychainStore {
 
     /// Starts a rekey, which ``rekeyInBackground(hasSpace:report:afterwards:)`` executes.
     ///
-    /// - Parameter userKey: Opens a slot; called after all other conditions have been checked.
-    /// - Returns: The key slots that were removed because their records are damaged or forged.
-    /// - Throws: `readOnly`; `interactionNotAllowed` unless unlocked; `inUse` during a rekey; the errors of `userKey`
-    ///   and of the store. Nothing is changed then.
+    /// - Parameters:
+    ///   - acceptingDifferences: Whether rows may be resealed that differ from the committed ones.
+    ///   - userKey: Opens a slot; called after the conditions above have been checked.
+    /// - Throws: `readOnly`; `interactionNotAllowed` unless unlocked; `inUse` during a rekey of this device; the errors
+    ///   of `userKey` and of the store. Nothing is changed then.
     @discardableResult
     package func startRekey(
-        userKey: () throws(KeychainFault) -> SecretBytes
-    ) throws(KeychainFault) -> [Int64] {
+        acceptingDifferences: Bool = false, userKey: () throws(KeychainFault) -> SecretBytes
+    ) throws(KeychainFault) -> RekeyStart {
         guard !isReadOnly else { throw .readOnly }
         guard keys.state == .unlocked else { throw .interactionNotAllowed }
         guard keys.rekeying.reserve() else { throw .inUse(processID: 0) }
-        do throws(KeychainFault) {
-            let lostSlots = try keys.startRekey(userKey: userKey())
-            keys.rekeying.started(true)
-            return lostSlots
-        } catch {
-            keys.rekeying.started(false)
-            throw error
-        }
+        var isStarted = false
+        defer { keys.rekeying.started(isStarted) }
+        let userKey = try userKey()
+        if !acceptingDifferences, try verifiedIntegrity() != .verified { return .differs }
+        let lostSlots = try keys.renewKeys(userKey: userKey, extent: .rekey)
+        isStarted = true
+        return .started(lostSlots: lostSlots)
     }
 
     /// The main function of a worker thread, which executes rekeys that are started or were interrupted. Returns when
@@ -71,45 +72,42 @@ extension KeychainStore {
 
     /// Continues the rekey until it is complete.
     ///
-    /// - Throws: `interactionNotAllowed` after a lock; the errors of the store. The progress is kept.
+    /// - Throws: `interactionNotAllowed` after a lock; `inUse` if rows under old keys are still added; the errors of the
+    ///   store. The progress is kept.
     func rekey(hasSpace: (Int) -> Bool = { _ in true }) throws(KeychainFault) {
-        guard try keys.hasRekeyBegun() else {
-            try keys.rekeyStateStore?.keep(rekeyGeneration: nil, of: keys.storeID)
-            return keys.rekeying.cancel()
-        }
-        // A slot change may rotate the keys in the meantime; the rekey then continues with newer ones.
-        while try !rekeyOnce(hasSpace: hasSpace) {}
-    }
-
-    /// Reseals all items under the present old keys. Returns false if the keys have been rotated in the meantime.
-    private func rekeyOnce(hasSpace: (Int) -> Bool) throws(KeychainFault) -> Bool {
-        let renewals = keys.rekeying.renewals
-        let old = try keys.oldGenerations()
-        let total = try store.read { (reader) throws(KeychainFault) in
-            try reader.itemCounts(of: old).values.reduce(0, +)
-        }
-        keys.rekeying.note { progress in
-            progress = RekeyProgress()
-            (progress.phase, progress.total) = (.running, total)
-        }
-        var (left, damaged) = (0, 0)
+        guard try keys.masterKeySets().areSeveral else { return keys.rekeying.cancel() }
         for _ in 0..<Self.rekeyPasses {
-            damaged = try resealAll(old, hasSpace)
-            left = try keys.removeKeys(of: old)
-            // An item that was sealed before the rotation may have been committed after the scan had passed it.
-            if left <= damaged { break }
+            let old = try keys.oldKeys()
+            let total = try store.read { (reader) throws(KeychainFault) in try reader.rowCounts(of: old).items }
+            keys.rekeying.note { progress in
+                progress = RekeyProgress()
+                (progress.phase, progress.total) = (.running, total)
+            }
+            var damaged = OldRowCounts()
+            damaged.directories = try resealAll(hasSpace) { (after) throws(KeychainFault) in
+                try rekeyDirectories(of: old, after: after)
+            }
+            damaged.items = try resealAll(hasSpace) { (after) throws(KeychainFault) in
+                try rekeyItems(of: old, after: after)
+            }
+            // A row that was sealed before the rotation may have been committed after the scan had passed it. A change of
+            // slots may rotate the keys in the meantime.
+            let (left, isEnd) = try keys.removeKeys(of: old, damaged: damaged)
+            if isEnd { return endRekey(left: left) }
         }
-        return try endRekey(left: left, renewals)
+        throw .inUse(processID: 0)
     }
 
-    /// Reseals every item under old keys that can be opened, once. Returns the number of items that cannot be opened.
-    private func resealAll(_ old: Set<KeyGeneration>, _ hasSpace: (Int) -> Bool) throws(KeychainFault) -> Int {
+    /// Reseals every row under old keys that can be opened, once. Returns the number of rows that cannot be opened.
+    private func resealAll(
+        _ hasSpace: (Int) -> Bool, _ page: (_ after: RowID) throws(KeychainFault) -> RekeyPage?
+    ) throws(KeychainFault) -> Int {
         var after = RowID.none
         var damaged = 0
         while true {
             guard hasSpace(Self.rekeyPageBytes) else { throw .diskFull }
-            guard let page = try rekeyPage(of: old, after: after) else { return damaged }
-            keys.rekeying.note { $0.done += page.count }
+            guard let page = try page(after) else { return damaged }
+            keys.rekeying.note { $0.done += page.items }
             damaged += page.damaged
             after = page.last
             guard keys.rekeying.pause(milliseconds: Self.rekeyPause) else { throw .interactionNotAllowed }
@@ -117,19 +115,17 @@ extension KeychainStore {
     }
 
     /// Reseals the next items in one transaction. Returns nil if no item follows `after`.
-    func rekeyPage(
-        of old: Set<KeyGeneration>, after: RowID
-    ) throws(KeychainFault) -> (last: RowID, count: Int, damaged: Int)? {
+    func rekeyItems(of old: OldKeys, after: RowID) throws(KeychainFault) -> RekeyPage? {
         let ids = try store.read { (reader) throws(KeychainFault) in
             try reader.itemIDs(of: old, after: after, limit: Self.rekeyPageSize)
         }
         guard !ids.isEmpty else { return nil }
         return try change { (transaction) throws(KeychainFault) in
-            var page = (last: after, count: 0, damaged: 0)
+            var page = RekeyPage(last: after)
             var bytes = 0
             for id in ids where bytes < Self.rekeyPageBytes {
                 switch try transaction.rekey(id, from: old) {
-                case .sealed(let count): (page.count, bytes) = (page.count + 1, bytes + count)
+                case .sealed(let count): (page.items, bytes) = (page.items + 1, bytes + count)
                 case .damaged: page.damaged += 1
                 case .other: break
                 }
@@ -139,22 +135,48 @@ extension KeychainStore {
         }
     }
 
-    /// Removes the old keys, and their remains in the log (contract, S8).
-    private func endRekey(left: Int, _ renewals: Int) throws(KeychainFault) -> Bool {
-        guard keys.rekeying.renewals == renewals else { return false }
+    /// Reseals the next directories in one transaction. Returns nil if no directory follows `after`.
+    func rekeyDirectories(of old: OldKeys, after: RowID) throws(KeychainFault) -> RekeyPage? {
+        let ids = try store.read { (reader) throws(KeychainFault) in
+            try reader.directoryIDs(of: old, after: after, limit: Self.rekeyPageSize)
+        }
+        guard let last = ids.last else { return nil }
+        return try change { (transaction) throws(KeychainFault) in
+            var page = RekeyPage(last: last)
+            for id in ids where try !transaction.rekeyDirectory(id, from: old) { page.damaged += 1 }
+            return page
+        }
+    }
+
+    /// Removes the remains of old keys in the log (contract, S8).
+    private func endRekey(left: Int) {
         cache.dropAll()
         do throws(KeychainFault) {
             try store.truncateLog()
         } catch {
             store.eraseLogSoon()
         }
-        let begun = keys.rekeyStateStore?.rekeyGeneration(of: keys.storeID)
-        try keys.rekeyStateStore?.keep(rekeyGeneration: nil, of: keys.storeID)
-        keys.rekeying.note { $0.left = left }
-        if keys.rekeying.finished(since: renewals) { return true }
-        try keys.rekeyStateStore?.keep(rekeyGeneration: begun, of: keys.storeID)
-        return false
+        keys.rekeying.finished(left: left)
     }
+}
+
+/// The result of the start of a rekey.
+package enum RekeyStart: Hashable, Sendable {
+    /// Contains the key slots that were removed because their records are damaged or forged.
+    case started(lostSlots: [Int64])
+    /// Nothing was changed: rows or indexes differ from the committed ones. The holder of a removed slot may have forged
+    /// rows, which would be resealed with the others.
+    case differs
+}
+
+/// The result of one transaction of a rekey.
+struct RekeyPage {
+    /// The last row of the page.
+    var last: RowID
+    /// The number of items that were resealed.
+    var items = 0
+    /// The number of rows that cannot be opened.
+    var damaged = 0
 }
 
 /// The outcome of a rekey for one item.
@@ -170,10 +192,10 @@ enum RekeyOutcome {
 extension Transaction {
     /// Reseals an item with its secret under the newest keys of its class. No visible property changes, not even its
     /// version.
-    func rekey(_ id: RowID, from old: Set<KeyGeneration>) throws(KeychainFault) -> RekeyOutcome {
+    func rekey(_ id: RowID, from old: OldKeys) throws(KeychainFault) -> RekeyOutcome {
         do throws(KeychainFault) {
             guard let (record, ciphertext) = try writer.itemWithSecret(id: id),
-                old.contains(KeyGeneration(record.protection, record.generation))
+                old.generations.contains(KeyGeneration(record.protection, record.generation))
             else { return .other }
             guard record.ephemeral == nil else { return try rewrap(id) ? .sealed(ciphertext.count) : .damaged }
             let sealed = try keychain.itemEnvelope.renew(record, ciphertext: ciphertext)
@@ -181,6 +203,20 @@ extension Transaction {
             return .sealed(ciphertext.count)
         } catch .decode {
             return .damaged
+        }
+    }
+
+    /// Reseals a directory under the newest master keys. No visible property changes. Returns false if it is damaged; it
+    /// stays unchanged then.
+    func rekeyDirectory(_ id: RowID, from old: OldKeys) throws(KeychainFault) -> Bool {
+        do throws(KeychainFault) {
+            guard let record = try writer.directory(id: id), record.masterKeyGeneration < old.masterGeneration else {
+                return true
+            }
+            try writer.put(keychain.directoryEnvelope.renew(record))
+            return true
+        } catch .decode {
+            return false
         }
     }
 }

@@ -6,6 +6,8 @@ package struct RekeyProgress: Hashable, Sendable {
         /// No rekey was requested or continued since the keychain was opened.
         case idle
         case running
+        /// Another device of the keychain runs a rekey. A rekey that is started here takes it over.
+        case onOtherDevice
         /// Continues after the next unlock, or when the store accepts changes again.
         case waiting(KeychainFault)
         case finished
@@ -22,6 +24,18 @@ package struct RekeyProgress: Hashable, Sendable {
     package init() {}
 }
 
+/// The device that runs the rekey in progress.
+enum RekeyOwner {
+    case noDevice
+    case thisDevice
+    case otherDevice
+
+    /// - Parameter device: The device in the header; 0 for none.
+    init(_ device: Int64, thisDevice: Int64?) {
+        if device == 0 { self = .noDevice } else { self = device == thisDevice ? .thisDevice : .otherDevice }
+    }
+}
+
 /// Schedules rekeys (contract, L5), and stores their progress.
 ///
 /// One worker thread waits here. A lock stops it, and it continues after the next unlock.
@@ -33,14 +47,12 @@ final class Rekeying: Sendable {
         /// Whether the keychain was unlocked since the start of the last attempt.
         var wasUnlocked = false
         var isClosed = false
-        /// The number of rotations of keys by slot changes and rekeys.
-        var renewals = 0
         var progress = RekeyProgress()
     }
 
     private let state: Monitor<State>
 
-    /// - Parameter isWanted: Whether a rekey was running when the keychain was last closed.
+    /// - Parameter isWanted: Whether the store seems to be in a rekey. An unlock decides.
     init(isWanted: Bool) {
         var first = State(isWanted: isWanted)
         if isWanted { first.progress.phase = .waiting(.interactionNotAllowed) }
@@ -49,10 +61,17 @@ final class Rekeying: Sendable {
 
     var progress: RekeyProgress { state.withLock { $0.progress } }
 
-    func unlocked() {
+    /// - Parameter owner: The device that runs the rekey of the store.
+    func unlocked(_ owner: RekeyOwner) {
         state.withLockAndSignal { state in
             state.isUnlocked = true
             state.wasUnlocked = true
+            switch owner {
+            case .thisDevice: state.isWanted = true
+            case .otherDevice: (state.isWanted, state.progress.phase) = (false, .onOtherDevice)
+            case .noDevice where state.isWanted: (state.isWanted, state.progress.phase) = (false, .idle)
+            case .noDevice: break
+            }
         }
     }
 
@@ -94,22 +113,18 @@ final class Rekeying: Sendable {
         state.withLock { change(&$0.progress) }
     }
 
-    var renewals: Int { state.withLock { $0.renewals } }
-
-    /// Records a rotation of keys: all items sealed before are under old keys.
-    func didRotateKeys() { state.withLock { $0.renewals += 1 } }
-
-    /// Records the end of a rekey. Returns false if keys have been rotated since ``renewals`` had that value.
-    func finished(since renewals: Int) -> Bool {
+    /// Records the end of a rekey.
+    ///
+    /// - Parameter left: The number of items that could not be opened.
+    func finished(left: Int) {
         state.withLock { state in
-            guard state.renewals == renewals else { return false }
             state.isWanted = false
+            state.progress.left = left
             state.progress.phase = .finished
-            return true
         }
     }
 
-    /// Records that no rekey was due.
+    /// Records that no rekey is in progress.
     func cancel() {
         state.withLock { state in
             state.isWanted = false

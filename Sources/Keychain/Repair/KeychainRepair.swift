@@ -7,7 +7,7 @@ package struct KeychainRepair: Sendable {
     private static let pageSize = 256
 
     private let store: any RecordStore
-    private let keys: KeyRing
+    let keys: KeyRing
 
     /// - Parameter keys: The keys of `store`, unlocked.
     package init(of store: any RecordStore, keys: KeyRing) {
@@ -82,6 +82,8 @@ package struct KeychainRepair: Sendable {
         header.commit = try nextCommit(after: findings.header)
         header.nextRow = findings.recovery.nextRow
         header.sums = sums
+        // A rekey in progress continues, on any device if it is unknown which one ran it.
+        if header.rekeyDevice == 0, try keys.masterKeySets().areSeveral { header.rekeyDevice = 1 }
         return header
     }
 

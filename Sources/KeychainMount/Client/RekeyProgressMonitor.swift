@@ -23,13 +23,14 @@ package struct RekeyProgressMonitor {
     /// A signal only ends this process, which reports that and exits.
     ///
     /// - Parameters:
+    ///   - confirm: Returns whether rows may be resealed that differ from the committed ones.
     ///   - isTerminal: Whether the progress is redrawn in one line.
     ///   - draw: Called with the text to be written to standard error.
     package func run(
-        unlocking: UnlockSource, isTerminal: Bool, draw: @escaping @Sendable (String) -> Void,
+        unlocking: UnlockSource, confirm: () -> Bool, isTerminal: Bool, draw: @escaping @Sendable (String) -> Void,
         showMessage: @escaping @Sendable (String) -> Void
     ) throws(CLIError) -> StatusReport.RekeyStatus {
-        try start(unlocking, showMessage)
+        try start(unlocking, confirm, showMessage)
         try handleSignals({ if isTerminal { draw("\n") } }, showMessage)
         var display = RekeyProgressBar(isTerminal: isTerminal, draw: draw)
         while true {
@@ -43,7 +44,9 @@ package struct RekeyProgressMonitor {
         }
     }
 
-    private func start(_ unlocking: UnlockSource, _ showMessage: (String) -> Void) throws(CLIError) {
+    private func start(
+        _ unlocking: UnlockSource, _ confirm: () -> Bool, _ showMessage: (String) -> Void
+    ) throws(CLIError) {
         let status = try client.status()
         if status.rekey.isUnderWay { return showMessage("a rekey is already in progress; its progress follows.") }
         if status.readOnly {
@@ -55,14 +58,30 @@ package struct RekeyProgressMonitor {
         try client.reportCost(of: unlocking.kind, showMessage: showMessage)
         let secret = try unlocking.read(showMessage: showMessage)
         do throws(CLIError) {
-            let answer = try client.run(ControlCommandLine.rekey, secret: try Self.frame(secret))
-            let lost = String(decoding: answer, as: UTF8.self).split(separator: "\n").joined(separator: ", ")
+            var result = try run(.start, secret)
+            if !result.isStarted {
+                guard confirm() else {
+                    throw CLIError(.damaged, "Rows or indexes differ from the committed ones. Nothing was changed.")
+                }
+                result = try run(.startAnyway, secret)
+            }
+            let lost = result.lostSlots.map(String.init).joined(separator: ", ")
             if !lost.isEmpty { showMessage("warning: damaged or forged slots were removed: \(lost).") }
         } catch  where error.exitCode == .wrongPassphrase {
             throw CLIError(
                 .wrongPassphrase,
                 "\(secret.kind.subject) does not open the keychain at \(mountPoint). \(secret.kind.advice)")
         }
+    }
+
+    private func run(
+        _ request: RekeyRequest, _ secret: borrowing UnlockSecret
+    ) throws(CLIError) -> RekeyStartResult {
+        let answer = try client.run(request.rawValue, secret: try Self.frame(secret))
+        guard let result = try? RekeyStartResult(json: answer) else {
+            throw CLIError(.failure, "The daemon of \(mountPoint) gave an answer that is not understood.")
+        }
+        return result
     }
 
     private static func frame(_ secret: borrowing UnlockSecret) throws(CLIError) -> SecretBytes {

@@ -70,12 +70,14 @@ struct ControlCommandLine: ControlCommandHandler {
         case "lock":
             request.notificationsBeforeReply += tree.lock()
             return Array("locked\n".utf8)
-        case Self.rekey:
+        case RekeyRequest.start.rawValue, RekeyRequest.startAnyway.rawValue:
             var offset = end
             let secret = try UnlockFrames.read(command, at: &offset)
             let keychain = tree.keychain
-            let lost = try keychain.startRekey { () throws(KeychainFault) in try keychain.keys.userKey(with: secret) }
-            return Array(lost.map { "\($0)\n" }.joined().utf8)
+            let start = try keychain.startRekey(
+                acceptingDifferences: verb == RekeyRequest.startAnyway.rawValue
+            ) { () throws(KeychainFault) in try keychain.keys.userKey(with: secret) }
+            return RekeyStartResult(start).json
         case "check":
             return CheckResult(try tree.keychain.check()).json
         case "backup":
@@ -94,9 +96,6 @@ struct ControlCommandLine: ControlCommandHandler {
             return Array("unlocked\n".utf8)
         }
     }
-
-    /// Followed by an unlock secret. The result contains the numbers of slots that could not be kept, one per line.
-    static let rekey = "rekey"
 
     /// Returns the command, and the start of its secret input. No command is longer than a few words.
     private static func firstLine(of command: RawSpan) -> (verb: String, end: Int) {

@@ -43,7 +43,7 @@ struct RekeyWorker {
         case .waiting(let error):
             log.warning(
                 "rekey: stopped; it tries again", metadata: counts.merging(["errno": "\(error.errno.rawValue)"]) { $1 })
-        case .idle, .running: break
+        case .idle, .running, .onOtherDevice: break
         }
     }
 }

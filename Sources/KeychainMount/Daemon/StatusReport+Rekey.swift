@@ -5,7 +5,8 @@ extension StatusReport {
     package struct RekeyStatus: JSONText, Hashable, Sendable {
         /// `none`, `running`, `waiting` or `finished`.
         package let state: String
-        /// The reason for waiting: `unlock`, `disk-full`, `read-only` or `error`; nil if it does not wait.
+        /// The reason for waiting: `unlock`, `disk-full`, `read-only`, `other-device` or `error`; nil if it does not
+        /// wait.
         package let reason: String?
         /// The number of items that are sealed under the new keys.
         package let done: Int
@@ -20,6 +21,7 @@ extension StatusReport {
             case .idle: (state, reason) = ("none", nil)
             case .running: (state, reason) = ("running", nil)
             case .finished: (state, reason) = ("finished", nil)
+            case .onOtherDevice: (state, reason) = ("waiting", Self.otherDevice)
             case .waiting(let error): (state, reason) = ("waiting", Self.reason(error))
             }
         }
@@ -33,12 +35,17 @@ extension StatusReport {
             }
         }
 
-        package var isUnderWay: Bool { state == "running" || state == "waiting" }
+        private static let otherDevice = "other-device"
+
+        /// Whether this device runs a rekey, so that another one is not started.
+        package var isUnderWay: Bool { state == "running" || state == "waiting" && reason != Self.otherDevice }
 
         /// The text for users; empty if there is nothing to report.
         var lines: [String] {
             switch state {
             case "running": ["rekey:       \(done) of \(total) items"]
+            case "waiting" where reason == Self.otherDevice:
+                ["rekey:       another device has begun it; 'keychainfs rekey' completes it here"]
             case "waiting": ["rekey:       waiting (\(reason ?? "")), \(done) of \(total) items"]
             case "finished" where left > 0: ["rekey:       done, but \(left) items could not be opened: see 'check'"]
             default: []

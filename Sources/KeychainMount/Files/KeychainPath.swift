@@ -110,7 +110,6 @@ package struct KeychainPath: Sendable {
             let keys = try KeyRing(
                 store: store, device: device,
                 commitNumberStore: isBackup ? nil : CommitNumberFile(directory: locations.stateDirectory),
-                rekeyStateStore: isBackup ? nil : RekeyFile(directory: locations.stateDirectory),
                 isExamination: isExamination)
             let keychain = KeychainStore(store: store, keys: keys, clock: { KeychainDate.now })
             return OpenedKeychain(keychain: keychain, store: store, hadDeviceKey: hadDeviceKey)

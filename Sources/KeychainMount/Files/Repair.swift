@@ -57,7 +57,10 @@ package struct Repair: Sendable {
         var result = RepairResult(findings, keychain: file.path, structureFaults: structureFaults + indexFaults)
         guard !findings.isConsistent || result.structureFaults > 0 else { return result }
         try confirm(result)
-        let temporary = try written { (copy) throws(KeychainFault) in try repair.write(findings, to: copy) }
+        let temporary = try written { (copy) throws(KeychainFault) in
+            try repair.write(findings, to: copy)
+            try repair.rotateKeys(of: copy, root: root)
+        }
         let repaired = try verified(temporary, root)
         defer { repaired.keychain.close() }
         result.aside = preservedCopy.path

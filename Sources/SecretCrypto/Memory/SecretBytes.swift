@@ -94,7 +94,7 @@ package struct SecretBytes: ~Copyable, Sendable {
 
     /// Overwrites the bytes from `offset` on. Ignores the part of `source` that does not fit; the caller has checked
     /// the size.
-    mutating func copy(_ source: RawSpan, at offset: Int) {
+    package mutating func copy(_ source: RawSpan, at offset: Int) {
         let freeBytes = min(source.byteCount, count - offset)
         guard freeBytes > 0, offset >= 0 else { return }
         unsafe source.withPointer { _ = unsafe memcpy(address + offset, $0, freeBytes) }

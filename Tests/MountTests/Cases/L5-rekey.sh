@@ -6,7 +6,12 @@ FORMAT="$CASE_DIR/StoreFormat"
 DEVICE="$XDG_STATE_HOME/keychainfs/device.key"
 rekey_state() { "$KEYCHAINFS" status --json "$MNT" | python3 -I -c "import json, sys; print(json.load(sys.stdin)['rekey']['$1'])"; }
 is_rekey() { [ "$(rekey_state state)" = "$1" ]; }
-notes() { find "$XDG_STATE_HOME/keychainfs" -name 'rekey.*' | wc -l; }
+# The number of sets of master keys in a copy of the store and its log.
+sets() {
+    rm -rf "$CASE_DIR/copy"; mkdir "$CASE_DIR/copy"
+    cp "$KEYCHAIN" "$CASE_DIR/copy/k"; cp "$KEYCHAIN-wal" "$CASE_DIR/copy/k-wal" 2> /dev/null || true
+    python3 -I -c 'import sqlite3, sys; print(sqlite3.connect(sys.argv[1]).execute("SELECT length(master_keys) / 256 FROM store").fetchone()[0])' "$CASE_DIR/copy/k"
+}
 
 # The observable state of 560 items of seven classes: secrets, sizes, times, inode numbers, references.
 cat > "$CASE_DIR/items.py" <<'PY'
@@ -60,7 +65,14 @@ for row in new.small["class_key"]: newest[row["purpose"]] = max(newest.get(row["
 for row in new.small["class_key"]:
     assert row["generation"] == newest[row["purpose"]], ("an old row of class keys", row["purpose"], row["generation"])
 assert all(newest[p] > 1 for p in newest if p != 32), newest
-assert not new.small["user_key"], "a past user key is left"
+assert new.row["master_key_generation"] == len(old.master_sets) + max(newest[9], newest[12]) - 1, "one set a rekey"
+assert len(new.master_sets) == 1, "several sets of master keys"
+for row in new.tables["directory"]: assert row["master_key_generation"] == new.row["master_key_generation"], "a directory under old keys"
+for name in ("directory", "row_mac", "past"): assert new.masters[name] != old.masters[name], name
+for row in new.tables["directory"]:
+    try: f.open_sealed(old.masters["directory"], row["name_seal"], row["name"], new.name_data(3, row), "R25", "")
+    except reader.Refused: continue
+    raise AssertionError("an old key opens a directory")
 assert len(new.tables["item"]) >= 560
 for row in new.tables["item"]: assert row["generation"] == newest[row["protection"]], "an item under an old key"
 materials = list(old.class_keys.values())
@@ -80,7 +92,7 @@ for row in new.small["class_key"]:
     if row["wrapping"] == 2: continue
     assert not new.opens(new.open_class_key, row), "the old user key opens class keys"
 assert not new.opens(f.open_sealed, f.H(old.user_key, b"keychainfs master keys", new.id), new.row["master_keys_seal"],
-                     new.row["master_keys"], f.ad(5, new.id) + f.i64(1) + f.i64(new.row["user_key_generation"]), "R10", "")
+                     new.row["master_keys"], f.ad(5, new.id) + f.i64(2) + f.i64(new.row["user_key_generation"]) + f.i64(new.row["master_key_generation"]), "R10", "")
 print(f"{tried} attempts with old keys")
 PY
 }
@@ -97,14 +109,14 @@ while [ "$rounds" -lt 20 ]; do
     mount_keychain
     pid=$(daemon)
     follower=
-    if [ "$(notes)" = 0 ]; then
+    if ! is_rekey running && ! is_rekey waiting; then
         "$KEYCHAINFS" rekey "$MNT" > /dev/null 2>&1 & follower=$!
-        wait_until 20 eval '[ "$(notes)" = 1 ]'
+        wait_until 20 is_rekey running
     fi
     sleep "$(python3 -I -c 'import random; print(random.uniform(0, 0.1))')"
     kill -9 "$pid"
     [ -z "$follower" ] || wait "$follower" || true
-    [ "$(notes)" = 0 ] || interrupted=$((interrupted + 1))
+    [ "$(sets)" = 1 ] || interrupted=$((interrupted + 1))
     wait_until 15 eval '! is_mounted'
 done
 echo "$interrupted of $rounds kills came in the middle of a rekey"
@@ -113,7 +125,7 @@ mount_keychain
 same_items "after 20 kills"
 # An interrupted rekey continues automatically; then a rekey without an interruption.
 wait_until 60 eval '! is_rekey running'
-expect 0 "$(notes)" "notes of a rekey"
+expect 1 "$(sets)" "sets of master keys after a rekey"
 expect_code 0 "$KEYCHAINFS" rekey --json "$MNT" | grep -q '"done" *: *560' || fail "the rekey does not tell of 560 items"
 is_rekey finished || fail "it is $(rekey_state state)"
 expect 0 "$(rekey_state left)" "items that are left"
