@@ -25,7 +25,7 @@ struct SlotCommandRunnerTests {
             let summaries = [SlotKind.passphrase, .keyFile].enumerated().map { number, kind in
                 SlotSummary(id: Int64(number + 1), kind: kind, cost: nil)
             }
-            return SlotListResult(summaries)
+            return SlotListResult(summaries, keptCost: nil)
         }
 
         func verify(_ authority: borrowing UnlockSecret) throws(CLIError) {}

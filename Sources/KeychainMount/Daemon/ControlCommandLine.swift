@@ -83,7 +83,8 @@ struct ControlCommandLine: ControlCommandHandler {
         case "backup":
             return try snapshots.make().json
         case SlotRequest.list:
-            return SlotListResult(try tree.keychain.keys.slots()).json
+            let keys = tree.keychain.keys
+            return SlotListResult(try keys.slots(), keptCost: keys.keptCost()).json
         default:
             if let slots = SlotRequest(line: verb) {
                 let change = try slots.run(command.extracting(end..<command.byteCount), on: tree.keychain)

@@ -59,7 +59,6 @@ extension SlotListResult {
     /// Warns of an unusual cost of the passphrase of a keychain. Has no effect without a passphrase slot.
     func reportCost(of kind: SlotKind, keychainName: String, showMessage: (String) -> Void) throws(CLIError) {
         guard kind == .passphrase, let kdf = slots.lazy.compactMap(\.kdf).first else { return }
-        try UnlockCost.report(
-            Argon2id.Cost(passes: kdf.passes, memory: kdf.memory), of: keychainName, showMessage: showMessage)
+        try UnlockCost.report(kdf.cost, kept: keptKdf?.cost, of: keychainName, showMessage: showMessage)
     }
 }

@@ -19,7 +19,8 @@ final class FileSlotBackend: SlotBackend {
         let reading = try file.openForReading()
         defer { reading.keychain.close() }
         do throws(KeychainFault) {
-            return SlotListResult(try reading.keychain.keys.slots())
+            let keys = reading.keychain.keys
+            return SlotListResult(try keys.slots(), keptCost: keys.keptCost())
         } catch {
             throw CLIError(error, keychain: file.path)
         }

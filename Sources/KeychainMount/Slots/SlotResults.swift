@@ -1,4 +1,4 @@
-package import Keychain
+import Keychain
 import SecretCrypto
 
 /// The result of `keychainfs slot list`.
@@ -16,15 +16,21 @@ package struct SlotListResult: JSONText, Sendable {
         package let passes: UInt64
         /// The memory in bytes.
         package let memory: UInt64
+
+        init(_ cost: Argon2id.Cost) { (algorithm, passes, memory) = ("argon2id", cost.passes, cost.memory) }
+
+        var cost: Argon2id.Cost { Argon2id.Cost(passes: passes, memory: memory) }
     }
 
     package let slots: [Slot]
+    /// The cost of a guess at the last unlock on this device, if it is known.
+    package let keptKdf: Derivation?
 
-    package init(_ slots: [SlotSummary]) {
+    init(_ slots: [SlotSummary], keptCost: Argon2id.Cost?) {
         self.slots = slots.map { slot in
-            let kdf = slot.cost.map { Derivation(algorithm: "argon2id", passes: $0.passes, memory: $0.memory) }
-            return Slot(id: slot.id, kind: slot.kind.name, kdf: kdf)
+            Slot(id: slot.id, kind: slot.kind.name, kdf: slot.cost.map(Derivation.init))
         }
+        keptKdf = keptCost.map(Derivation.init)
     }
 
     /// The text for users.

@@ -33,6 +33,18 @@ for command in unlock rekey; do expect_code $([ $command = unlock ] && echo 10 |
 "$KEYCHAINFS" unlock "$MNT" 2> "$CASE_DIR/said" || true; warned unlock
 unmount_keychain
 
+# So is one that is usual, but higher than at the last unlock on this device.
+restore; cost 1 $((16 << 20))
+KEPT='more than at the last unlock here (1 over 0 MiB)'
+kept() { grep -qF "$KEPT" "$CASE_DIR/said" || fail "$1 did not warn: $(cat "$CASE_DIR/said")"; }
+for command in check "slot add --new-passphrase-file $CASE_DIR/new" "mount $MNT"; do
+    expect_code 10 "$KEYCHAINFS" $command > "$CASE_DIR/said"; kept "$command"
+done
+mount_keychain --locked
+expect_code 10 "$KEYCHAINFS" unlock "$MNT" > "$CASE_DIR/said"; kept unlock
+expect_code 23 "$KEYCHAINFS" slot add --new-passphrase-file "$CASE_DIR/new" "$MNT" > "$CASE_DIR/said"; kept "slot add of a mount"
+unmount_keychain
+
 # Beyond the limits nothing is derived.
 for limits in "11 65536" "1 $(((2 << 30) + 1024))" "20 $((4 << 30))"; do
     restore; cost $limits

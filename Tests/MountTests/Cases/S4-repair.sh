@@ -34,11 +34,14 @@ repaired() {
     expect 600 "$(stat -c %a "$aside")" "mode of the damaged file"; expect 600 "$(stat -c %a "$KEYCHAIN")" "mode of the repaired one"
     expect 2 "$(ls -A | wc -l)" "files beside it: $(ls -A)"
     expect_code 0 "$KEYCHAINFS" check > /dev/null
+    # M20: all class keys are renewed, so a planted one seals nothing new.
+    expect "2 2,2,2,2,2,2,2,2,1" "$(query "SELECT user_key_generation, (SELECT group_concat(g) FROM (SELECT max(generation) AS g FROM class_key GROUP BY purpose ORDER BY purpose)) FROM store")" "generations of keys"
     expect_code 0 "$KEYCHAINFS" check --repair > "$CASE_DIR/said"    # nothing to confirm
     grep -q 'Nothing was changed' "$CASE_DIR/said" || fail "a repair of a sound keychain: $(cat "$CASE_DIR/said")"
     expect 2 "$(ls -A | wc -l)" "a sound keychain is not copied"
 }
 answer() { python3 -I -c 'import json, sys; print(json.load(open(sys.argv[1])).get(sys.argv[2]))' "$CASE_DIR/answer" "$1"; }
+query() { python3 -I -c 'import sqlite3, sys; print(*sqlite3.connect(sys.argv[1]).execute(sys.argv[2]).fetchone())' "$KEYCHAIN" "$1"; }
 whole() {  # whole DIR NAME…: exactly these items of a directory exist
     local dir=$1; shift
     expect "$*" "$(ls "$dir" | tr '\n' ' ' | sed 's/ $//')" "listing of $dir"
@@ -62,6 +65,11 @@ cp "$CASE_DIR/number" "$NUMBER"; rm -f "$KEYCHAIN"*; cp "$CASE_DIR/damaged.db" "
 repaired; expect "[$A]" "$(answer removedItems)" "removed items"
 mount_keychain; whole "$G/s" b c long; cmp "$CASE_DIR/long" "$G/s/long"; expect 'other a' "$(cat "$G/t/a")" "another directory"
 printf new > "$G/s/a"; expect new "$(cat "$G/s/a")" "the name is free again"; unmount_keychain; expect_code 0 "$KEYCHAINFS" check > /dev/null
+
+# M20: the slot that opened the damaged keychain stays, although its recipient does not open; new keys are sealed for it.
+edit "UPDATE slot SET recipient = zeroblob(64)"; repaired
+mount_keychain; whole "$G/s" a b c long; expect_code 0 "$KEYCHAINFS" rekey "$MNT" > /dev/null; unmount_keychain
+mount_keychain; whole "$G/s" a b c long; unmount_keychain
 
 # S2: a copy from before the repair is older than the state that this device has seen, although it was the newest.
 cp "$CASE_DIR/sound.db" "$KEYCHAIN"; rm -f "$KEYCHAIN"-*; expect_code 24 "$KEYCHAINFS" check > /dev/null
