@@ -29,7 +29,7 @@ struct EnvelopeTests {
         #expect(try fixture.items.open(record) == item)
         #expect(try fixture.contents(record) == pattern(100))
         #expect((record.alwaysTag != nil) == (protection.availability == .always))
-        #expect(record.ephemeral == nil && record.mac == nil)
+        #expect(record.ephemeral == nil)
     }
 
     @Test(

@@ -30,7 +30,9 @@ struct RewrappingTests {
     }
 
     private func ephemeralCount() -> Int {
-        fixture.keyRingFixture.store.records.itemRecords.values.count { $0.ephemeral != nil || $0.mac != nil }
+        fixture.keyRingFixture.store.records.itemRecords.values.count {
+            $0.ephemeral != nil || $0.masterKeyGeneration != nil
+        }
     }
 
     /// Runs the worker until it reports, `times` times, after `start`.
@@ -145,7 +147,7 @@ struct RewrappingTests {
     func damaged() throws {
         let items = try addLocked(3)
         var forged = try #require(fixture.keyRingFixture.store.records.itemRecords[items[1].id])
-        forged.mac?[0] ^= 1
+        forged.ephemeral?[0] ^= 1
         try fixture.keyRingFixture.store.records.put(forged, secret: nil)
         try fixture.keyRingFixture.unlock()
         #expect(try fixture.keychain.rewrapPage(after: .none)?.count == 2)

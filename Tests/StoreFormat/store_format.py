@@ -495,6 +495,18 @@ def directory_tag(lookup, key, container=None):
     return H(lookup, b"directory", *parts, service_name(key), size=TAG)
 
 
+def contents_mac(key, store, row, ciphertext):
+    """The first half of the MAC of an Always item."""
+    return H(key, b"keychainfs always contents", store, i64(row), ciphertext)
+
+
+def row_mac(key, store, row, contents):
+    """The second half of the MAC of an Always item."""
+    position = ad(10, store) + b"".join(i64(row[c]) for c in ("id", "directory", "protection", "generation", "version"))
+    return H(key, b"keychainfs always row", position + part(row["tag"]) + part(row["always_tag"]), contents, row["secret_seals"],
+             row["metadata_seal"], row["metadata"])
+
+
 def item_tag(lookup, directory, account):
     return H(lookup, b"item", i64(directory), plain_name(account[1]), size=TAG)
 

@@ -34,7 +34,9 @@ package struct ItemEnvelope: Sendable {
         let bound = RowAssociatedData(item, generation: keys.generation, store: ring.storeID)
             .secret(version: item.secretVersion)
         let sealed = try SecretChunks.seal(source, key: keys.secretKey(bound), bound: bound)
-        return (try seal(item, noncesAndTags: sealed.noncesAndTags, keys: keys), sealed.ciphertext)
+        let record = try seal(
+            item, noncesAndTags: sealed.noncesAndTags, keys: keys, contents: .new(sealed.ciphertext))
+        return (record, sealed.ciphertext)
     }
 
     /// Seals an item whose secret stays unchanged in the store, or that has no secret.
@@ -44,15 +46,17 @@ package struct ItemEnvelope: Sendable {
     /// - Throws: The errors of `seal(_:secret:)`; `param` if the secret cannot stay.
     package func seal(_ item: Item, keeping record: ItemRecord?) throws(KeychainFault) -> ItemRecord {
         guard item.secretCount != nil else {
-            return try seal(item, noncesAndTags: [], keys: RowKeys.sealing(item.protection, ring: ring))
+            return try seal(
+                item, noncesAndTags: [], keys: RowKeys.sealing(item.protection, ring: ring), contents: .new([]))
         }
         guard let record, record.id == item.id, record.directory == item.directory,
             record.protection == item.protection,
             record.secretNoncesAndTags.count == SecretChunks.count(for: item.secretCount)
         else { throw .param }
-        try record.verifyMAC(ring: ring)
+        try record.verifyRow(ring: ring)
         var sealed = try seal(
-            item, noncesAndTags: record.secretNoncesAndTags, keys: RowKeys.opening(record, ring: ring))
+            item, noncesAndTags: record.secretNoncesAndTags, keys: RowKeys.opening(record, ring: ring),
+            contents: .kept(record))
         sealed.secretRow = record.secretRow
         return sealed
     }
@@ -110,6 +114,7 @@ package struct ItemEnvelope: Sendable {
     ) throws(KeychainFault) -> SealedSecret {
         guard let count = item.secretCount else { throw .itemNotFound }
         let keys = try keys(of: record)
+        try record.verifyContents(ciphertext, ring: ring)
         let bound = RowAssociatedData(record, store: ring.storeID).secret(version: item.secretVersion)
         return try SealedSecret(
             count: count, ciphertext: ciphertext, noncesAndTags: record.secretNoncesAndTags, bound: bound,
@@ -152,20 +157,42 @@ package struct ItemEnvelope: Sendable {
     ) throws(KeychainFault) -> (record: ItemRecord, secret: [UInt8]?) {
         let keys = try RowKeys.sealing(item.protection, ring: ring)
         guard keys.exchange == nil else { throw .interactionNotAllowed }
-        guard let secret else { return (try seal(item, noncesAndTags: [], keys: keys), nil) }
+        guard let secret else { return (try seal(item, noncesAndTags: [], keys: keys, contents: .new([])), nil) }
         let sealed = try seal(item, secret: secret, keys: keys)
         return (sealed.record, sealed.secret)
     }
+
+    /// Computes the MAC of an Always item with the newest master keys. Needs no class key, which may be another device's.
+    ///
+    /// - Throws: `decode` if the row or the secret is not authentic, or the row has no MAC.
+    func renewMAC(_ record: ItemRecord, ciphertext: [UInt8]) throws(KeychainFault) -> ItemRecord {
+        guard record.mac != nil else { throw .decode }
+        try record.verifyRow(ring: ring)
+        try record.verifyContents(ciphertext, ring: ring)
+        var renewed = record
+        try authenticate(&renewed, .new(ciphertext))
+        return renewed
+    }
+}
+
+/// The secret of a row that is sealed.
+private enum RowContents {
+    /// A new ciphertext; empty for an item without a secret.
+    case new([UInt8])
+    /// The secret of the row before the change.
+    case kept(ItemRecord)
 }
 
 extension ItemEnvelope {
     private func keys(of record: ItemRecord) throws(KeychainFault) -> RowKeys {
-        try record.verifyMAC(ring: ring)
+        try record.verifyRow(ring: ring)
         return try RowKeys.opening(record, ring: ring)
     }
 
     /// Returns the row for a secret that has been sealed already.
-    private func seal(_ item: Item, noncesAndTags: [NonceAndTag], keys: RowKeys) throws(KeychainFault) -> ItemRecord {
+    private func seal(
+        _ item: Item, noncesAndTags: [NonceAndTag], keys: RowKeys, contents: RowContents
+    ) throws(KeychainFault) -> ItemRecord {
         let tag = try ring.itemTag(directory: item.directory, account: item.account)
         var alwaysTag: [UInt8]?
         if item.protection.availability == .always {
@@ -179,13 +206,27 @@ extension ItemEnvelope {
         }
         var record = ItemRecord(
             id: item.id, directory: item.directory, version: item.version, protection: item.protection,
-            generation: keys.generation, tag: tag, alwaysTag: alwaysTag, ephemeral: keys.exchange?.ephemeral,
-            mac: nil, metadata: metadata, secretNoncesAndTags: noncesAndTags)
-        if record.ephemeral != nil {
-            let master = try ring.masterKeys()
-            record.masterKeyGeneration = master.generation
-            record.mac = try record.computedMAC(key: master.rowMAC, store: ring.storeID)
-        }
+            generation: keys.generation, masterKeyGeneration: keys.exchange?.masterGeneration, tag: tag,
+            alwaysTag: alwaysTag, ephemeral: keys.exchange?.ephemeral, mac: nil, metadata: metadata,
+            secretNoncesAndTags: noncesAndTags)
+        if alwaysTag != nil { try authenticate(&record, contents) }
         return record
+    }
+
+    /// Sets the MAC. One of a secret that stays remains under its master keys.
+    private func authenticate(_ record: inout ItemRecord, _ contents: RowContents) throws(KeychainFault) {
+        switch contents {
+        case .new(let ciphertext):
+            let master = try ring.masterKeys()
+            let contents = try AlwaysMAC.contents(
+                of: record.id, ciphertext: ciphertext, master: master, store: ring.storeID)
+            try record.authenticate(contents: contents, master: master, store: ring.storeID)
+        case .kept(let old):
+            guard let mac = old.mac.flatMap(AlwaysMAC.init(bytes:)), let generation = old.masterKeyGeneration else {
+                throw .decode
+            }
+            let master = try ring.masterKeys(generation: generation)
+            try record.authenticate(contents: mac.contents, master: master, store: ring.storeID)
+        }
     }
 }

@@ -7,6 +7,21 @@ struct RowKeys {
         let shared: RevocableSecret
         let ephemeral: [UInt8]
         let classKey: [UInt8]
+        /// A key derived from the row-MAC key: the public key alone, or a broken X25519, does not suffice for a row.
+        let binding: RevocableSecret
+        /// The generation of the master keys of `binding`.
+        let masterGeneration: Int64
+
+        init(
+            shared: consuming SecretBytes, ephemeral: [UInt8], classKey: [UInt8], master: MasterKeys, store: [UInt8]
+        ) throws(KeychainFault) {
+            self.shared = RevocableSecret(shared)
+            (self.ephemeral, self.classKey, masterGeneration) = (ephemeral, classKey, master.generation)
+            binding = RevocableSecret(
+                try master.rowMAC.using { (key) throws(CryptoError) in
+                    try BLAKE2b.derive(key: key, parts: [KeyLabel.ephemeral, store])
+                })
+        }
     }
 
     let classKeys: ClassKeys
@@ -20,28 +35,28 @@ struct RowKeys {
     static func sealing(_ protection: ProtectionClass, ring: KeyRing) throws(KeychainFault) -> RowKeys {
         let keys = try ring.currentKeys(for: protection)
         guard let classKey = keys.publicKey, !keys.isAvailable else { return RowKeys(classKeys: keys, exchange: nil) }
-        do throws(CryptoError) {
-            let pair = try X25519KeyPair()
-            let exchange = KeyAgreement(
-                shared: RevocableSecret(try pair.sharedSecret(with: classKey)), ephemeral: pair.publicKey,
-                classKey: classKey)
-            return RowKeys(classKeys: keys, exchange: exchange)
-        } catch {
-            throw KeychainFault(error)
-        }
+        let pair = try KeychainFault.translating { () throws(CryptoError) in try X25519KeyPair() }
+        let shared = try KeychainFault.translating { () throws(CryptoError) in try pair.sharedSecret(with: classKey) }
+        let exchange = try KeyAgreement(
+            shared: shared, ephemeral: pair.publicKey, classKey: classKey, master: ring.masterKeys(),
+            store: ring.storeID)
+        return RowKeys(classKeys: keys, exchange: exchange)
     }
 
-    /// Returns the keys of an existing row. The MAC of a row that was sealed while locked must have been verified.
+    /// Returns the keys of an existing row, which must have passed ``ItemRecord/verifyRow(ring:)``.
     static func opening(_ record: ItemRecord, ring: KeyRing) throws(KeychainFault) -> RowKeys {
         let keys = try ring.keys(for: .protection(record.protection), generation: record.generation)
         guard let ephemeral = record.ephemeral else { return RowKeys(classKeys: keys, exchange: nil) }
-        guard let secretKey = keys.exchange, let classKey = keys.publicKey else { throw .decode }
+        guard let secretKey = keys.exchange, let classKey = keys.publicKey,
+            let masterGeneration = record.masterKeyGeneration
+        else { throw .decode }
         let shared = try secretKey.using { (key) throws(CryptoError) in
             try X25519KeyPair(secretKey: key.copy()).sharedSecret(with: ephemeral)
         }
-        return RowKeys(
-            classKeys: keys,
-            exchange: KeyAgreement(shared: RevocableSecret(shared), ephemeral: ephemeral, classKey: classKey))
+        let exchange = try KeyAgreement(
+            shared: shared, ephemeral: ephemeral, classKey: classKey,
+            master: ring.masterKeys(generation: masterGeneration), store: ring.storeID)
+        return RowKeys(classKeys: keys, exchange: exchange)
     }
 
     /// Returns the key of metadata with these associated data.
@@ -65,10 +80,12 @@ struct RowKeys {
 }
 
 extension RowKeys.KeyAgreement {
-    /// BLAKE2b(shared secret; label, both public keys, associated data).
+    /// BLAKE2b(shared secret; label, both public keys, associated data, `binding`).
     fileprivate func key(_ label: [UInt8], _ bound: AssociatedData) throws(KeychainFault) -> RevocableSecret {
         let derived = try shared.using { (key) throws(CryptoError) in
-            try BLAKE2b.derive(key: key, parts: [label, ephemeral, classKey, bound.bytes])
+            try binding.use { (binding) throws(CryptoError) in
+                try BLAKE2b.derive(key: key, parts: [label, ephemeral, classKey, bound.bytes], secret: binding)
+            }
         }
         return RevocableSecret(derived)
     }

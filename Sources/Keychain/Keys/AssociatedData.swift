@@ -82,5 +82,7 @@ enum KeyLabel {
     static let header = Array("keychainfs header".utf8)
     static let rowDigest = Array("keychainfs row digest".utf8)
     static let deviceFile = Array("keychainfs device file".utf8)
-    static let rowMAC = Array("keychainfs row".utf8)
+    static let ephemeral = Array("keychainfs ephemeral".utf8)
+    static let alwaysContents = Array("keychainfs always contents".utf8)
+    static let alwaysRow = Array("keychainfs always row".utf8)
 }

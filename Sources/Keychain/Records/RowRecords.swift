@@ -49,7 +49,7 @@ package struct ItemRecord: Hashable, Sendable {
     /// For a WhenUnlockedUnlessOpen item that was added while locked, the public key of the pair that sealed it (32
     /// bytes).
     package var ephemeral: [UInt8]?
-    /// The row MAC that belongs to `ephemeral` (32 bytes).
+    /// The MAC of an Always item and its secret (64 bytes); nil for other items.
     package var mac: [UInt8]?
     package var metadata: Sealed
     /// A nonce and tag per chunk of the secret; empty for an item without one.

@@ -194,9 +194,10 @@ extension Transaction {
     /// version.
     func rekey(_ id: RowID, from old: OldKeys) throws(KeychainFault) -> RekeyOutcome {
         do throws(KeychainFault) {
-            guard let (record, ciphertext) = try writer.itemWithSecret(id: id),
-                old.generations.contains(KeyGeneration(record.protection, record.generation))
-            else { return .other }
+            guard let (record, ciphertext) = try writer.itemWithSecret(id: id) else { return .other }
+            guard old.generations.contains(KeyGeneration(record.protection, record.generation)) else {
+                return try rekeyMAC(record, ciphertext, from: old)
+            }
             guard record.ephemeral == nil else { return try rewrap(id) ? .sealed(ciphertext.count) : .damaged }
             let sealed = try keychain.itemEnvelope.renew(record, ciphertext: ciphertext)
             try writer.put(sealed.record, secret: sealed.secret)
@@ -204,6 +205,15 @@ extension Transaction {
         } catch .decode {
             return .damaged
         }
+    }
+
+    /// Renews the MAC of an item whose class keys stay: another device's, or without a newer generation.
+    private func rekeyMAC(
+        _ record: ItemRecord, _ ciphertext: [UInt8], from old: OldKeys
+    ) throws(KeychainFault) -> RekeyOutcome {
+        guard let generation = record.masterKeyGeneration, generation < old.masterGeneration else { return .other }
+        try writer.put(keychain.itemEnvelope.renewMAC(record, ciphertext: ciphertext), secret: nil)
+        return .sealed(ciphertext.count)
     }
 
     /// Reseals a directory under the newest master keys. No visible property changes. Returns false if it is damaged; it

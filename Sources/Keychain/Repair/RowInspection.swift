@@ -112,6 +112,8 @@ struct RowInspection {
 
     private mutating func verify(_ record: ItemRecord, _ ciphertext: [UInt8]) throws(KeychainFault) {
         if keys.isForeign(record.protection, generation: record.generation) {
+            try record.verifyRow(ring: keys)
+            try record.verifyContents(ciphertext, ring: keys)
             unverifiedItems += 1
             return
         }

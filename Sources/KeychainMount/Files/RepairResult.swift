@@ -67,7 +67,10 @@ package struct RepairResult: JSONText, Sendable {
         if removedKeys > 0 { lines.append("Rows of keys that cannot be read: \(removedKeys)") }
         if missingRows > 0 { lines.append("Committed rows are missing: \(missingRows) or more.") }
         if addedRows > 0 { lines.append("Rows that were never committed or were deleted: \(addedRows) or more.") }
-        if replacedRows { lines.append("Rows are older than the last commit; it is unknown which. They are kept.") }
+        if replacedRows {
+            lines.append(
+                "Rows are older than the last commit, or forged with old keys; it is unknown which. They are kept.")
+        }
         if headerDamaged { lines.append("The header is damaged: it is unknown whether rows are missing or old.") }
         if structureFaults > 0 { lines.append("Faults in the structure of the file: \(structureFaults)") }
         return lines.joined(separator: "\n")

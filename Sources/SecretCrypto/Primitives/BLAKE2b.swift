@@ -40,6 +40,18 @@ package enum BLAKE2b {
         return try hash.finishSecret()
     }
 
+    /// Derives a key from two secrets. `key` is BLAKE2b's key, `secret` the last part.
+    ///
+    /// - Throws: `invalidParameter` if the size of the key or `count` is outside 16…64.
+    package static func derive(
+        key: borrowing SecretBytes, parts: [[UInt8]], secret: borrowing SecretBytes, count: Int = 32
+    ) throws(CryptoError) -> SecretBytes {
+        var hash = try KeyedHash(key: key, count: count)
+        for part in parts { hash.update(part: part) }
+        hash.update(secret: secret)
+        return try hash.finishSecret()
+    }
+
     /// Derives a key from two secrets. `key` is BLAKE2b's key; the parts are `label`, `secret` and `parts`, in this
     /// order.
     ///
