@@ -297,9 +297,9 @@ struct IndexScanTests {
         let wrong = try WrongIndexes()
         let before = try wrong.opened()
         let first = try before.addInternetService("example.org")
-        let place = ContainerKey(itemClass: .internetPassword)
         let key = ServiceKey.internet(InternetService(server: .string("example.org")))
-        let tag = try before.ring.directoryTag(key, in: place)
+        let parent = try #require(try before.keychain.directory(id: first.directory)).parent
+        let tag = try before.ring.directoryTag(DirectoryName(.service(key)), in: parent)
         before.close()
         try IndexEditor(wrong.scratch.keychain).edit("directory_tag", "DELETE FROM entries WHERE key = ?", [Data(tag)])
         let between = try wrong.opened()
@@ -310,7 +310,7 @@ struct IndexScanTests {
         #expect(try await fixture.verified().isConsistent)
         let found = try ["example.org", "example.org~2"].map { server in
             let name = CanonicalName(service: .internet(InternetService(server: .string(server))))
-            return try fixture.keychain.directory(named: name, in: place)?.id
+            return try fixture.keychain.directory(named: name, in: ContainerKey(itemClass: .internetPassword))?.id
         }
         #expect(Set(found) == [first.directory, second.directory])
         #expect(try fixture.isConsistent)

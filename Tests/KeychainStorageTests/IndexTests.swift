@@ -67,7 +67,8 @@ struct IndexTests {
         let place = ContainerKey(itemClass: .genericPassword)
         let before = try SQLiteKeychainFixture(opening: scratch.keychain, directory: directory)
         _ = try before.addService("other")
-        let tags = try names.map { try before.ring.directoryTag($0, in: place) }
+        let parent = try #require(try before.keychain.container(place)).id
+        let tags = try names.map { try before.ring.directoryTag(.service($0, .genericPassword), in: parent) }
         before.close()
         try IndexEditor(scratch.keychain).exchange("directory_tag", tags[0], tags[1])
         let fixture = try SQLiteKeychainFixture(opening: scratch.keychain, directory: directory)

@@ -303,8 +303,8 @@ struct AlwaysNameTests {
         let locked = try KeyRingFixture(copying: fixture.keyRingFixture.store.records)
         let name = CanonicalName(service: .generic(service: .string("mail")))
         let record = try #require(locked.store.records.directoryRecords[fixture.directory])
-        let key = ContainerKey(itemClass: .genericPassword)
-        #expect(try locked.ring.directoryTag(name, in: key, always: true) == record.alwaysTag)
+        let tag = try locked.ring.directoryTag(.service(name, .genericPassword), in: record.parent, always: true)
+        #expect(tag == record.alwaysTag)
         #expect(try locked.directories.open(record).key == .service(.generic(service: .string("mail"))))
         second.protection = .whenUnlocked
         second = try fixture.keychain.change { [second] change throws(KeychainFault) in try change.save(second) }

@@ -17,7 +17,7 @@ struct FormatTests {
         var row = try fixture.add(.sample(), [1])
         row.metadata.ciphertext = huge
         #expect(throws: KeychainFault.decode) { try fixture.items.open(row) }
-        var container = try fixture.directories.seal(.container, in: nil, alsoAlways: false)
+        var container = try fixture.directories.seal(.container, alsoAlways: false)
         container.name.ciphertext = huge
         #expect(throws: KeychainFault.decode) { try fixture.directories.open(container) }
         var records = fixture.store.records
@@ -71,7 +71,7 @@ struct FormatTests {
         let fixture = try KeyRingFixture()
         let keychain = KeychainStore(store: fixture.store, keys: fixture.ring) { .sample }
         try keychain.change { (transaction) throws(KeychainFault) in
-            try transaction.writer.put(try fixture.directories.seal(.container, in: nil, alsoAlways: true))
+            try transaction.writer.put(try fixture.directories.seal(.container, alsoAlways: true))
         }
         #expect(try keychain.check().isConsistent)
         let row = try #require(fixture.store.records.directoryRecords.values.first)

@@ -62,6 +62,6 @@ extension Directory {
 
     static let mail = sample(.service(.generic(service: .string("mail"))))
     static let container = sample(
-        .container(ContainerKey(itemClass: .internetPassword, isSynchronizable: true)), id: 1, parent: 0)
+        .container(ContainerScope(.internetPassword, isSynchronizable: true)), id: 1, parent: 0)
     static let group = sample(.group(Array("team.shared".utf8)), id: 1, parent: 0)
 }

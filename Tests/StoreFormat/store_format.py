@@ -14,6 +14,7 @@ CONTENTS_LIMIT, ATTRIBUTES_LIMIT, ROW_ID_LIMIT, FIRST_ROW = 2 ** 29, 65_536, 2 *
 FORMAT, APPLICATION_ID = 2, 0x4B434653
 # The longest ciphertext of contents in the item's own row.
 LONGEST_SHORT = 1024
+FOLDER_NAME = 254  # bytes of the name of a service of class 1
 ALWAYS_LOOKUP = 32
 CLASSES = {2: "WhenUnlockedUnlessOpen", 6: "WhenUnlocked", 7: "AfterFirstUnlock", 8: "Always",
            9: "WhenUnlockedThisDeviceOnly", 10: "AfterFirstUnlockThisDeviceOnly", 11: "AlwaysThisDeviceOnly",
@@ -297,11 +298,10 @@ def read_directory(plaintext):
 
 def read_container(fields):
     value = fields[1]
-    demand(len(value) >= 2, "R21", "a container of less than two bytes")
+    demand(len(value) == 2, "R21", "a container that is not two bytes")
     demand(value[0] in (1, 2), "R27", "an unknown item class")
     demand(value[1] in (0, 1), "R27", "an unknown sync byte")
-    demand(is_text(value[2:]), "R28", "an access group that is not text")
-    return {"kind": "container", "class": value[0], "sync": value[1], "group": value[2:]}
+    return {"kind": "container", "class": value[0], "sync": value[1]}
 
 
 def read_group(fields):
@@ -434,22 +434,27 @@ def units(data, reserved=b""):
     return spelled
 
 
-def cut(spelled):
+def cut(spelled, most=255):
     """The name of a spelling: itself, or its beginning and a hash."""
     whole = b"".join(spelled)
-    if len(whole) <= 255:
+    if len(whole) <= most:
         return whole
     begun = b""
     for unit in spelled:
-        if len(begun) + len(unit) > 221:
+        if len(begun) + len(unit) > most - 34:
             break
         begun += unit
     return begun + b"%~" + blake2b(whole, 16).hex().upper().encode()
 
 
 def plain_name(data):
-    """The name of an account, an access group or a service of class 1."""
+    """The name of an account or an access group."""
     return cut(units(data))
+
+
+def folder_name(data):
+    """The name of a service of class 1."""
+    return cut(units(data), FOLDER_NAME)
 
 
 def code_units(value, codes):
@@ -481,18 +486,16 @@ def server_name(key):
 
 
 def service_name(key):
-    return plain_name(key["service"][1]) if key["class"] == 1 else server_name(key)
+    return folder_name(key["service"][1]) if key["class"] == 1 else server_name(key)
 
 
-def directory_tag(lookup, key, container=None):
-    """The tag of a directory; of a service with the key of its container."""
+def directory_tag(lookup, key, parent):
+    """The tag of a directory in a parent, a row id or 0."""
     if key["kind"] == "group":
         return H(lookup, b"group", plain_name(key["group"]), size=TAG)
-    scope = container or key
-    parts = [u8(scope["class"]), scope["group"], u8(scope["sync"])]
     if key["kind"] == "container":
-        return H(lookup, b"container", *parts, size=TAG)
-    return H(lookup, b"directory", *parts, service_name(key), size=TAG)
+        return H(lookup, b"container", i64(parent), u8(key["class"]), u8(key["sync"]), size=TAG)
+    return H(lookup, b"folder" if key["class"] == 1 else b"server", i64(parent), service_name(key), size=TAG)
 
 
 def contents_mac(key, store, row, ciphertext):

@@ -184,7 +184,7 @@ extension Directory {
     /// The directory's component of a path, with a slash.
     var pathComponent: String {
         switch key {
-        case .container(let key): (key.isSynchronizable ? "synchronizable/" : "") + key.itemClass.folderName + "/"
+        case .container(let scope): (scope.isSynchronizable ? "synchronizable/" : "") + scope.itemClass.folderName + "/"
         case .group(let name):
             "access-groups/" + String(decoding: CanonicalName(accessGroup: name).bytes, as: UTF8.self) + "/"
         case .service(let key): String(decoding: CanonicalName(service: key).bytes, as: UTF8.self) + "/"

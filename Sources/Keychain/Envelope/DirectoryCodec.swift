@@ -28,7 +28,7 @@ package enum DirectoryCodec {
         guard directory.key.isValid else { throw .param }
         var fields = FieldList()
         switch directory.key {
-        case .container(let key): fields.add(Tag.container, encode(key))
+        case .container(let scope): fields.add(Tag.container, encode(scope))
         case .group: break
         case .service(.generic(let service)): fields.add(Tag.service, try service.encoded())
         case .service(.internet(let service)): try add(service, to: &fields)
@@ -76,15 +76,14 @@ package enum DirectoryCodec {
         return .service(.internet(try internet(server, &fields)))
     }
 
-    /// Encodes item class, synchronizable (1 byte each) and access group.
-    private static func encode(_ key: ContainerKey) -> [UInt8] {
-        [key.itemClass.rawValue, key.isSynchronizable ? 1 : 0] + key.accessGroup
+    /// Encodes item class and synchronizable, 1 byte each.
+    private static func encode(_ scope: ContainerScope) -> [UInt8] {
+        [scope.itemClass.rawValue, scope.isSynchronizable ? 1 : 0]
     }
 
-    private static func decode(_ bytes: [UInt8]) throws(KeychainFault) -> ContainerKey {
-        guard bytes.count >= 2, let itemClass = ItemClass(rawValue: bytes[0]), bytes[1] <= 1 else { throw .decode }
-        return ContainerKey(
-            itemClass: itemClass, accessGroup: Array(bytes[2...]), isSynchronizable: bytes[1] == 1)
+    private static func decode(_ bytes: [UInt8]) throws(KeychainFault) -> ContainerScope {
+        guard bytes.count == 2, let itemClass = ItemClass(rawValue: bytes[0]), bytes[1] <= 1 else { throw .decode }
+        return ContainerScope(itemClass, isSynchronizable: bytes[1] == 1)
     }
 
     private static func add(_ service: InternetService, to fields: inout FieldList) throws(KeychainFault) {
@@ -123,7 +122,7 @@ extension Directory.Key {
     /// the default group has no row.
     fileprivate var isValid: Bool {
         switch self {
-        case .container(let key): AttributeValue.isValidUTF8(key.accessGroup)
+        case .container: true
         case .group(let name): AttributeValue.isValidUTF8(name) && name != ContainerKey.defaultAccessGroup
         case .service(.generic(let service)): service.bytes != nil
         case .service(.internet(let service)): service == service.normalized && service.isNameable

@@ -11,23 +11,20 @@ package struct DirectoryEnvelope: Sendable {
     /// Seals a directory.
     ///
     /// - Parameters:
-    ///   - container: The container of a service directory; not used for a container.
     ///   - alsoAlways: Whether the directory contains an Always item, so that it must be found before the first unlock.
-    /// - Throws: `interactionNotAllowed`, `attributesTooLarge`, `allocate`; `param` for a service directory without a
-    ///   container or in one of another item class.
-    package func seal(
-        _ directory: Directory, in container: ContainerKey?, alsoAlways: Bool
-    ) throws(KeychainFault) -> DirectoryRecord {
-        let tag = try tag(of: directory.key, in: container, always: false)
+    /// - Throws: `interactionNotAllowed`, `attributesTooLarge`, `allocate`.
+    package func seal(_ directory: Directory, alsoAlways: Bool) throws(KeychainFault) -> DirectoryRecord {
+        let name = DirectoryName(directory.key)
+        let tag = try ring.directoryTag(name, in: directory.parent)
         let master = try ring.masterKeys()
-        let name = try seal(
+        let sealed = try seal(
             directory, key: master.directory,
             bound: nameData(directory.id, directory.parent, master.generation, directory.version, tag))
         var record = DirectoryRecord(
             id: directory.id, parent: directory.parent, version: directory.version,
-            masterKeyGeneration: master.generation, tag: tag, alwaysTag: nil, name: name, alwaysName: nil)
+            masterKeyGeneration: master.generation, tag: tag, alwaysTag: nil, name: sealed, alwaysName: nil)
         guard alsoAlways else { return record }
-        let alwaysTag = try self.tag(of: directory.key, in: container, always: true)
+        let alwaysTag = try ring.directoryTag(name, in: directory.parent, always: true)
         record.alwaysTag = alwaysTag
         record.alwaysName = try seal(
             directory, key: ring.alwaysKeys().secret, bound: alwaysNameData(record, alwaysTag))
@@ -35,11 +32,17 @@ package struct DirectoryEnvelope: Sendable {
     }
 
     /// Opens a row with the directory key; before the first unlock with the Always keys, if the row has such a name.
+    ///
+    /// - Throws: `decode` also for a row with the tag of another name or parent: the holder of a former directory key can seal
+    ///   that.
     package func open(_ record: DirectoryRecord) throws(KeychainFault) -> Directory {
         guard record.id < .limit, (record.alwaysTag == nil) == (record.alwaysName == nil) else { throw .decode }
         guard ring.state.isAfterFirstUnlock else { return try openAlwaysName(record, without: .interactionNotAllowed) }
         let master = try ring.masterKeys(generation: record.masterKeyGeneration)
-        return try open(record, record.name, key: master.directory, bound: nameData(record))
+        let directory = try open(record, record.name, key: master.directory, bound: nameData(record))
+        let tag = try ring.directoryTag(DirectoryName(directory.key), in: record.parent)
+        guard tag == record.tag else { throw .decode }
+        return directory
     }
 
     /// Reseals the name of a row under the newest keys. Its version and the name under the Always keys stay the same.
@@ -71,7 +74,11 @@ package struct DirectoryEnvelope: Sendable {
         _ record: DirectoryRecord, without failure: KeychainFault
     ) throws(KeychainFault) -> Directory {
         guard let name = record.alwaysName, let tag = record.alwaysTag else { throw failure }
-        return try open(record, name, key: ring.alwaysKeys().secret, bound: alwaysNameData(record, tag))
+        let directory = try open(record, name, key: ring.alwaysKeys().secret, bound: alwaysNameData(record, tag))
+        guard try ring.directoryTag(DirectoryName(directory.key), in: record.parent, always: true) == tag else {
+            throw .decode
+        }
+        return directory
     }
 
     /// Verifies the part of a row that ``open(_:)`` does not use: after the first unlock, the name under the Always
@@ -81,18 +88,6 @@ package struct DirectoryEnvelope: Sendable {
         // Damaged keys are not a fault of the directories.
         guard ring.state.isAfterFirstUnlock, record.alwaysName != nil, (try? ring.alwaysKeys()) != nil else { return }
         guard try openAlways(record) == directory else { throw .decode }
-    }
-
-    private func tag(
-        of key: Directory.Key, in container: ContainerKey?, always: Bool
-    ) throws(KeychainFault) -> [UInt8] {
-        switch key {
-        case .container(let key): return try ring.containerTag(key, always: always)
-        case .group(let name): return try ring.groupTag(CanonicalName(accessGroup: name), always: always)
-        case .service(let service):
-            guard let container, container.itemClass == service.itemClass else { throw .param }
-            return try ring.directoryTag(service, in: container, always: always)
-        }
     }
 
     private func nameData(_ record: DirectoryRecord) -> AssociatedData {

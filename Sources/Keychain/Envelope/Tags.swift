@@ -17,30 +17,13 @@ extension KeyRing {
         return try always ? alwaysTag(parts: parts) : lookupTag(parts: parts)
     }
 
-    /// Returns the tag of a container.
-    package func containerTag(_ container: ContainerKey, always: Bool = false) throws(KeychainFault) -> [UInt8] {
-        let parts = [TagLabel.container] + container.tagParts
-        return try always ? alwaysTag(parts: parts) : lookupTag(parts: parts)
-    }
-
-    /// Returns the tag of an access group, by its name.
-    package func groupTag(_ name: CanonicalName, always: Bool = false) throws(KeychainFault) -> [UInt8] {
-        let parts = [TagLabel.group, name.bytes]
-        return try always ? alwaysTag(parts: parts) : lookupTag(parts: parts)
-    }
-
-    /// Returns the tag of a service directory in a container.
+    /// Returns the tag of a directory.
+    ///
+    /// - Parameter parent: The row of the parent, or ``RowID/none``.
     package func directoryTag(
-        _ service: ServiceKey, in container: ContainerKey, always: Bool = false
+        _ name: DirectoryName, in parent: RowID, always: Bool = false
     ) throws(KeychainFault) -> [UInt8] {
-        try directoryTag(CanonicalName(service: service), in: container, always: always)
-    }
-
-    /// Returns the tag of a service directory by its name.
-    package func directoryTag(
-        _ name: CanonicalName, in container: ContainerKey, always: Bool = false
-    ) throws(KeychainFault) -> [UInt8] {
-        let parts = [TagLabel.directory] + container.tagParts + [name.bytes]
+        let parts = name.tagParts(in: [UInt8](littleEndian: parent.rawValue))
         return try always ? alwaysTag(parts: parts) : lookupTag(parts: parts)
     }
 }
@@ -50,11 +33,18 @@ private enum TagLabel {
     static let item = Array("item".utf8)
     static let container = Array("container".utf8)
     static let group = Array("group".utf8)
-    static let directory = Array("directory".utf8)
+    static let folder = Array("folder".utf8)
+    static let server = Array("server".utf8)
 }
 
-extension ContainerKey {
-    fileprivate var tagParts: [[UInt8]] {
-        [[itemClass.rawValue], accessGroup, [isSynchronizable ? 1 : 0]]
+extension DirectoryName {
+    fileprivate func tagParts(in parent: [UInt8]) -> [[UInt8]] {
+        switch self {
+        case .container(let scope):
+            [TagLabel.container, parent, [scope.itemClass.rawValue], [scope.isSynchronizable ? 1 : 0]]
+        case .group(let name): [TagLabel.group, name.bytes]
+        case .service(let name, .genericPassword): [TagLabel.folder, parent, name.bytes]
+        case .service(let name, .internetPassword): [TagLabel.server, parent, name.bytes]
+        }
     }
 }

@@ -4,7 +4,7 @@ extension Transaction {
     func rebuildIndexes() throws(KeychainFault) -> IndexRepair.Outcome {
         var outcome = IndexRepair.Outcome()
         try writer.rebuildIndexes { (_) throws(KeychainFault) in
-            // Groups first: containers are looked up by the name of their group.
+            // From the top: a container that is merged moves its services.
             for step in [separateGroups, mergeContainers, separateServices] {
                 for rows in try writer.rowsOfSharedTags(.directory) {
                     outcome.renamedDirectories += try step(try sharing(rows))
@@ -63,7 +63,7 @@ extension Transaction {
         for group in names.others {
             guard case .group(let name) = group.key else { continue }
             let free = try freeName(after: .data(name)) { (name) throws(KeychainFault) in
-                let tag = try keychain.keys.groupTag(CanonicalName(accessGroup: name.bytes ?? []))
+                let tag = try keychain.keys.directoryTag(DirectoryName(.group(name.bytes ?? [])), in: .none)
                 return try writer.directory(tag: tag, always: false) == nil
             }
             try renameGroup(group.id, to: free.bytes ?? [])
@@ -99,12 +99,11 @@ extension Transaction {
     private func separateServices(_ names: Namesakes) throws(KeychainFault) -> Int {
         var count = 0
         for var directory in names.others {
-            guard case .service(let service) = directory.key,
-                let container = try keychain.containerKey(directory.parent, writer)
-            else { continue }
+            guard case .service(let service) = directory.key else { continue }
             let part: AttributeKey = service.itemClass == .genericPassword ? .service : .server
             let name = try freeName(after: service[part] ?? .text([])) { (name) throws(KeychainFault) in
-                let tag = try keychain.keys.directoryTag(service.setting(part, to: name), in: container)
+                let other = DirectoryName(.service(service.setting(part, to: name)))
+                let tag = try keychain.keys.directoryTag(other, in: directory.parent)
                 return try writer.directory(tag: tag, always: false) == nil
             }
             directory.key = .service(service.setting(part, to: name))

@@ -1,7 +1,7 @@
 /// A service directory, a container, or an access group that has containers.
 package struct Directory: Hashable, Sendable {
     package enum Key: Hashable, Sendable {
-        case container(ContainerKey)
+        case container(ContainerScope)
         /// An access group other than the default one, as UTF-8.
         case group([UInt8])
         case service(ServiceKey)

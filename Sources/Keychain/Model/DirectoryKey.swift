@@ -1,9 +1,28 @@
+/// The item class of a container, synchronizable or not. Its group is the parent of its row.
+package struct ContainerScope: Hashable, Sendable {
+    package var itemClass: ItemClass
+    package var isSynchronizable: Bool
+
+    package init(_ itemClass: ItemClass, isSynchronizable: Bool = false) {
+        self.itemClass = itemClass
+        self.isSynchronizable = isSynchronizable
+    }
+}
+
 /// The part of the primary key that the scope directories represent: item class, access group, synchronizable or not.
 package struct ContainerKey: Hashable, Sendable {
-    package var itemClass: ItemClass
+    package var scope: ContainerScope
     /// kSecAttrAccessGroup, as UTF-8.
     package var accessGroup: [UInt8]
-    package var isSynchronizable: Bool
+
+    package var itemClass: ItemClass {
+        get { scope.itemClass }
+        set { scope.itemClass = newValue }
+    }
+    package var isSynchronizable: Bool {
+        get { scope.isSynchronizable }
+        set { scope.isSynchronizable = newValue }
+    }
 
     /// The access group that the root of the mount shows.
     package static let defaultAccessGroup = Array("default".utf8)
@@ -11,9 +30,12 @@ package struct ContainerKey: Hashable, Sendable {
     package init(
         itemClass: ItemClass, accessGroup: [UInt8] = ContainerKey.defaultAccessGroup, isSynchronizable: Bool = false
     ) {
-        self.itemClass = itemClass
+        self.init(ContainerScope(itemClass, isSynchronizable: isSynchronizable), accessGroup: accessGroup)
+    }
+
+    package init(_ scope: ContainerScope, accessGroup: [UInt8]) {
+        self.scope = scope
         self.accessGroup = accessGroup
-        self.isSynchronizable = isSynchronizable
     }
 }
 

@@ -3,12 +3,15 @@ import SecretCrypto
 /// The only valid file name of a key: of an account in its service, a service in its item class, or an access group.
 ///
 /// A spelling over 255 bytes is cut at a character or `%XX` boundary at or below 221 bytes, followed by `%~` and 32 hex
-/// digits: the unkeyed BLAKE2b-128 of the complete spelling. Lookup tags are computed from this name, so that a cut
-/// name finds its row as well.
+/// digits: the unkeyed BLAKE2b-128 of the complete spelling. Names of generic services have one byte less, which a later
+/// version uses for a mark. Lookup tags are computed from this name, so that a cut name finds its row as well.
 package struct CanonicalName: Hashable, Sendable {
     package static let maximumLength = 255
-    private static let keptLength = 221
+    /// The maximum size of the name of a generic service.
+    private static let folderLength = maximumLength - 1
     private static let hashLength = 16
+    /// The size of `%~` and the hash.
+    private static let tailLength = 2 + 2 * hashLength
 
     package let bytes: [UInt8]
 
@@ -19,7 +22,12 @@ package struct CanonicalName: Hashable, Sendable {
 
     /// The name of a service directory.
     package init(service: ServiceKey) {
-        self.init(spelling: ServiceName.spelling(of: service.normalized))
+        self.init(
+            spelling: ServiceName.spelling(of: service.normalized), maximum: Self.maximum(service.itemClass))
+    }
+
+    private static func maximum(_ itemClass: ItemClass) -> Int {
+        itemClass == .genericPassword ? folderLength : maximumLength
     }
 
     /// The name of an access group.
@@ -27,24 +35,23 @@ package struct CanonicalName: Hashable, Sendable {
         self.init(spelling: NameEncoding.encode(accessGroup))
     }
 
-    private init(spelling: [UInt8]) {
-        bytes = spelling.count <= Self.maximumLength ? spelling : Self.cut(spelling)
+    private init(spelling: [UInt8], maximum: Int = maximumLength) {
+        bytes = spelling.count <= maximum ? spelling : Self.cut(spelling, to: maximum - Self.tailLength)
     }
 
     /// Whether the name is cut, so that it does not contain the complete key.
-    package var isCut: Bool { Self.isCut(bytes) }
+    package var isCut: Bool { isCut(to: Self.maximumLength) || isCut(to: Self.folderLength) }
 
-    /// Whether a name has the form of a cut name, which no complete spelling has.
-    package static func isCut(_ name: [UInt8]) -> Bool {
-        let tail = hashLength * 2 + 2
+    /// Whether the name has the form of one that is cut to a size, which no complete spelling has.
+    private func isCut(to maximum: Int) -> Bool {
         // A character or `%XX` that no longer fits has at most four bytes.
-        guard (keptLength - 3 + tail...keptLength + tail).contains(name.count) else { return false }
-        let suffix = name.suffix(tail)
+        guard (maximum - 3...maximum).contains(bytes.count) else { return false }
+        let suffix = bytes.suffix(Self.tailLength)
         return suffix.starts(with: Array("%~".utf8))
             && suffix.dropFirst(2).allSatisfy { NameEncoding.hexDigit($0) != nil }
     }
 
-    private static func cut(_ spelling: [UInt8]) -> [UInt8] {
+    private static func cut(_ spelling: [UInt8], to keptLength: Int) -> [UInt8] {
         var end = 0
         while true {
             let length = characterLength(in: spelling, at: end)
@@ -85,7 +92,7 @@ extension CanonicalName {
     /// Returns the account that the name represents.
     package func account() throws(NameError) -> ParsedName<AttributeValue> {
         try checkForm()
-        if isCut { return .cut }
+        if isCut(to: Self.maximumLength) { return .cut }
         guard let account = NameEncoding.decode(bytes) else { throw .notCanonical }
         return .key(.blob(account))
     }
@@ -93,7 +100,7 @@ extension CanonicalName {
     /// Returns the service that the name represents in a class directory.
     package func service(in itemClass: ItemClass) throws(NameError) -> ParsedName<ServiceKey> {
         try checkForm()
-        if isCut { return .cut }
+        if isCut(to: Self.maximum(itemClass)) { return .cut }
         let service: ServiceKey?
         switch itemClass {
         case .genericPassword: service = NameEncoding.decode(bytes).map { .generic(service: .blob($0)) }
@@ -107,7 +114,7 @@ extension CanonicalName {
     /// shows.
     package func accessGroup() throws(NameError) -> ParsedName<[UInt8]> {
         try checkForm()
-        if isCut { return .cut }
+        if isCut(to: Self.maximumLength) { return .cut }
         guard let group = NameEncoding.decode(bytes), AttributeValue.isValidUTF8(group),
             group != ContainerKey.defaultAccessGroup
         else { throw .notCanonical }

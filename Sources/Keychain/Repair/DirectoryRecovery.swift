@@ -1,140 +1,143 @@
-/// The directories of a repaired keychain: authentic ones, and lost ones as far as their contents prove their
-/// keys.
+/// The directories of a repaired keychain: the authentic ones, and rows in place of lost ones.
 ///
-/// Nothing is guessed. The key of a lost container is the one with which the tag of a service in it was computed; the
-/// name of a lost group is that of the containers in it. A service with a lost name is named by its row number, in a
-/// separate access group. Rows keep their numbers, so that the items in them stay unchanged.
+/// Nothing is guessed. A group or container is lost with its name, because the rows in it contain only its row number. Rows
+/// keep their numbers, so that the rows in them stay unchanged: a lost group, a lost container and services with a lost name
+/// get new names in separate access groups.
 struct DirectoryRecovery {
     /// The access group of directories whose position is unknown.
     static let lostAndFound = "lost+found"
 
+    /// The name of a directory in its parent, which only one row has.
+    private struct Place: Hashable {
+        let parent: RowID
+        let name: DirectoryName
+    }
+
     private(set) var directories: [RowID: Directory]
-    /// The lost directories that were restored, with the key that their contents prove.
-    private(set) var restored: [RowID] = []
-    /// The directories that are in ``lostAndFound`` now.
+    /// The directories whose name or position is lost, and those in a lost group or container.
     private(set) var displaced: [RowID] = []
     /// The lowest number that no row has had, as far as the rows show.
     private(set) var nextRow: RowID
     private let inspection: RowInspection
-    private let keys: KeyRing
     private let file: PosixAttributes
     private let now: KeychainDate
-    private var containers: [ContainerKey: RowID] = [:]
-    private var groups: [[UInt8]: RowID] = [:]
-    /// The lookup tags of the services.
-    private var tags: Set<[UInt8]> = []
+    private var places: [Place: RowID] = [:]
 
-    init(_ inspection: RowInspection, keys: KeyRing, file: PosixAttributes, now: KeychainDate) throws(KeychainFault) {
-        (self.inspection, self.keys, self.file, self.now) = (inspection, keys, file, now)
+    init(_ inspection: RowInspection, file: PosixAttributes, now: KeychainDate) {
+        (self.inspection, self.file, self.now) = (inspection, file, now)
         directories = inspection.directories.mapValues(\.directory)
         let named = directories.values.map(\.parent) + inspection.population.keys
         nextRow = max(inspection.nextRow, named.filter { $0 < .lastUsual }.max()?.next ?? .first)
-        for id in directories.keys.sorted() { try enter(id) }
-        try restoreGroups()
-        try restoreContainers()
-        try nameLostServices()
-    }
-
-    /// Returns the container of a service; nil for another directory.
-    func container(of directory: Directory) -> ContainerKey? {
-        if case .container(let key) = directories[directory.parent]?.key { key } else { nil }
+        let intact = directories.keys.sorted()
+        for id in intact { enter(id) }
+        nameLostGroups(of: intact)
+        nameLostContainers(of: intact)
+        nameLostServices()
     }
 
     // MARK: Groups and containers
 
-    private mutating func restoreGroups() throws(KeychainFault) {
-        for id in directories.keys.sorted() {
-            guard let container = directories[id], case .container(let key) = container.key,
-                key.accessGroup != ContainerKey.defaultAccessGroup, groups[key.accessGroup] != container.parent
-            else { continue }
-            if groups[key.accessGroup] == nil { try restore(container.parent, .group(key.accessGroup), in: .none) }
-            guard let group = groups[key.accessGroup] else { throw .decode }
-            move(id, into: group)
-        }
-    }
-
-    private mutating func restoreContainers() throws(KeychainFault) {
-        for id in directories.keys.sorted() {
-            guard let service = directories[id], case .service(let key) = service.key, container(of: service) == nil
-            else { continue }
-            guard let proven = try provenContainer(of: id, key) else {
-                try displace(id, key)
+    /// Gives lost groups, of which containers remain, new names.
+    private mutating func nameLostGroups(of rows: [RowID]) {
+        var named: [RowID: RowID] = [:]
+        for id in rows {
+            guard let container = directories[id], case .container = container.key, container.parent != .none else {
                 continue
             }
-            if containers[proven] == nil { try restore(service.parent, .container(proven), in: group(of: proven)) }
-            guard let container = containers[proven] else { throw .decode }
-            move(id, into: container)
+            let lost = container.parent
+            if named[lost] == nil {
+                if case .group? = directories[lost]?.key { continue }
+                named[lost] = make(unused(lost), .group(freeGroup()), in: .none)
+            }
+            directories[id]?.parent = named[lost] ?? lost
+            enter(id)
+            displaced.append(id)
         }
     }
 
-    /// Returns the container with which the tag of a service was computed.
-    private func provenContainer(of id: RowID, _ service: ServiceKey) throws(KeychainFault) -> ContainerKey? {
-        guard let record = inspection.directories[id]?.record else { return nil }
-        for group in [ContainerKey.defaultAccessGroup] + groups.keys {
-            for isSynchronizable in [false, true] {
-                let key = ContainerKey(
-                    itemClass: service.itemClass, accessGroup: group, isSynchronizable: isSynchronizable)
-                if try keys.directoryTag(service, in: key) == record.tag { return key }
+    /// Gives lost containers, of which services remain, a position. Moves a service in a directory that is not a container of
+    /// its class.
+    private mutating func nameLostContainers(of rows: [RowID]) {
+        var lost: Set<RowID> = []
+        for id in rows {
+            guard let service = directories[id], case .service(let key) = service.key else { continue }
+            let scope = ContainerScope(key.itemClass)
+            if directories[service.parent] == nil, RowInspection.ids.contains(service.parent) {
+                make(service.parent, .container(scope), in: group(without: .container(scope)))
+                lost.insert(service.parent)
+            }
+            if itemClass(of: service.parent) != key.itemClass {
+                displace(id)
+            } else if lost.contains(service.parent) {
+                displaced.append(id)
             }
         }
-        return nil
     }
 
-    private func group(of key: ContainerKey) -> RowID { groups[key.accessGroup] ?? .none }
+    private func itemClass(of container: RowID) -> ItemClass? {
+        if case .container(let scope)? = directories[container]?.key { scope.itemClass } else { nil }
+    }
+
+    /// Returns a group for lost directories in which the name is free.
+    private mutating func group(without name: DirectoryName) -> RowID {
+        var number = 1
+        while places[Place(parent: lostAndFound(number), name: name)] != nil { number += 1 }
+        return lostAndFound(number)
+    }
+
+    private mutating func lostAndFound(_ number: Int) -> RowID {
+        let key = Directory.Key.group(Self.groupName(number))
+        return places[Place(parent: .none, name: DirectoryName(key))] ?? make(newID(), key, in: .none)
+    }
+
+    private func freeGroup() -> [UInt8] {
+        var number = 1
+        while places[Place(parent: .none, name: DirectoryName(.group(Self.groupName(number))))] != nil { number += 1 }
+        return Self.groupName(number)
+    }
+
+    private static func groupName(_ number: Int) -> [UInt8] {
+        Array((number == 1 ? lostAndFound : "\(lostAndFound) \(number)").utf8)
+    }
 
     // MARK: Services
 
     /// Names lost services of which only the row numbers in their items remain.
-    private mutating func nameLostServices() throws(KeychainFault) {
+    private mutating func nameLostServices() {
         for id in inspection.population.keys.sorted() where directories[id] == nil {
-            let key = ServiceKey.generic(service: .string("directory \(id.rawValue)"))
-            directories[id] = made(id, .service(key), in: .none)
-            try displace(id, key)
+            let key = Directory.Key.service(.generic(service: .string("directory \(id.rawValue)")))
+            directories[id] = made(id, key, in: .none)
+            displace(id)
         }
     }
 
     /// Moves a service to a position where its name is free.
-    private mutating func displace(_ id: RowID, _ service: ServiceKey) throws(KeychainFault) {
+    private mutating func displace(_ id: RowID) {
+        guard let directory = directories[id], case .service(let service) = directory.key else { return }
+        let scope = Directory.Key.container(ContainerScope(service.itemClass))
         for number in 1... {
-            let name = number == 1 ? Self.lostAndFound : "\(Self.lostAndFound) \(number)"
-            let key = ContainerKey(itemClass: service.itemClass, accessGroup: Array(name.utf8))
-            guard try !tags.contains(keys.directoryTag(service, in: key)) else { continue }
-            if groups[key.accessGroup] == nil { try make(newID(), .group(key.accessGroup), in: .none) }
-            if containers[key] == nil { try make(newID(), .container(key), in: group(of: key)) }
-            guard let container = containers[key] else { throw .decode }
-            move(id, into: container)
-            try enter(id)
-            displaced.append(id)
-            return
+            let group = lostAndFound(number)
+            let container =
+                places[Place(parent: group, name: DirectoryName(scope))] ?? make(newID(), scope, in: group)
+            guard places[Place(parent: container, name: DirectoryName(directory.key))] == nil else { continue }
+            directories[id]?.parent = container
+            enter(id)
+            return displaced.append(id)
         }
     }
 
     // MARK: Rows
 
-    /// Recreates a directory, with the number of the lost one unless another row has it.
-    private mutating func restore(
-        _ lost: RowID, _ key: Directory.Key, in parent: RowID
-    ) throws(KeychainFault) {
-        let id = directories[lost] == nil && RowInspection.ids.contains(lost) ? lost : newID()
-        try make(id, key, in: parent)
-        restored.append(id)
-    }
-
-    private mutating func make(_ id: RowID, _ key: Directory.Key, in parent: RowID) throws(KeychainFault) {
+    @discardableResult
+    private mutating func make(_ id: RowID, _ key: Directory.Key, in parent: RowID) -> RowID {
         directories[id] = made(id, key, in: parent)
-        try enter(id)
+        enter(id)
+        return id
     }
 
-    /// Records a directory under its key.
-    private mutating func enter(_ id: RowID) throws(KeychainFault) {
+    private mutating func enter(_ id: RowID) {
         guard let directory = directories[id] else { return }
-        switch directory.key {
-        case .container(let key): containers[key] = id
-        case .group(let name): groups[name] = id
-        case .service(let service):
-            guard let container = container(of: directory) else { return }
-            tags.insert(try keys.directoryTag(service, in: container))
-        }
+        places[Place(parent: directory.parent, name: DirectoryName(directory.key))] = id
     }
 
     private func made(_ id: RowID, _ key: Directory.Key, in parent: RowID) -> Directory {
@@ -143,7 +146,10 @@ struct DirectoryRecovery {
         return Directory(id: id, parent: parent, key: key, creationDate: now, file: file)
     }
 
-    private mutating func move(_ id: RowID, into parent: RowID) { directories[id]?.parent = parent }
+    /// Returns the number of a lost row, unless another row has it.
+    private mutating func unused(_ lost: RowID) -> RowID {
+        directories[lost] == nil && RowInspection.ids.contains(lost) ? lost : newID()
+    }
 
     private mutating func newID() -> RowID {
         defer { nextRow = nextRow.next }

@@ -31,7 +31,7 @@ package struct KeychainRepair: Sendable {
             return (try RowInspection(reader, keys: keys, header: header), header)
         }
         return RepairFindings(
-            inspection: inspection, recovery: try DirectoryRecovery(inspection, keys: keys, file: file, now: now),
+            inspection: inspection, recovery: DirectoryRecovery(inspection, file: file, now: now),
             header: header,
             rowFault: try rowFault())
     }
@@ -126,19 +126,19 @@ package struct KeychainRepair: Sendable {
             {
                 try writer.put(old.record)
             } else {
-                try writer.put(sealed(directory, in: recovery.container(of: directory), always.contains(id)))
+                try writer.put(sealed(directory, always.contains(id)))
             }
         }
     }
 
     private func sealed(
-        _ directory: Directory, in container: ContainerKey?, _ alsoAlways: Bool
+        _ directory: Directory, _ alsoAlways: Bool
     ) throws(KeychainFault) -> DirectoryRecord {
         var directory = directory
         directory.version = directory.version < .max ? directory.version + 1 : directory.version
         let canBeAlways = (try? keys.alwaysKeys()) != nil
         return try DirectoryEnvelope(ring: keys).seal(
-            directory, in: container, alsoAlways: alsoAlways && canBeAlways)
+            directory, alsoAlways: alsoAlways && canBeAlways)
     }
 
     /// Returns the directories that contain an Always item, at any depth.

@@ -15,9 +15,7 @@ package struct RepairFindings: Sendable {
     }
     /// The directories that are not authentic and are empty.
     package var removedDirectories: [RowID] { inspection.damagedDirectories.filter { recovery.directories[$0] == nil } }
-    /// The directories that are lost or damaged and are restored from their contents.
-    package var restoredDirectories: [RowID] { recovery.restored }
-    /// The directories whose position or name is lost, with the new path of their contents.
+    /// The directories whose position or name is lost.
     package var displacedDirectories: [RowID] { recovery.displaced }
     /// The number of rows of keys that are malformed or replace another one.
     package var damagedKeys: Int { inspection.damagedKeys }
@@ -33,8 +31,8 @@ package struct RepairFindings: Sendable {
 
     /// Whether there is nothing to repair, apart from the structure of the store.
     package var isConsistent: Bool {
-        damagedItems.isEmpty && damagedDirectories.isEmpty && restoredDirectories.isEmpty
-            && displacedDirectories.isEmpty && damagedKeys == 0 && !isHeaderDamaged && rowFault == nil
+        damagedItems.isEmpty && damagedDirectories.isEmpty && displacedDirectories.isEmpty
+            && damagedKeys == 0 && !isHeaderDamaged && rowFault == nil
     }
 
     /// The number of items that stay, including those that cannot be verified now.

@@ -3,28 +3,36 @@ extension KeychainStore {
 
     /// Returns a container; nil if it has not been created yet.
     package func container(_ key: ContainerKey) throws(KeychainFault) -> Directory? {
-        try directory(.container(key))
+        guard let group = try groupRow(key.accessGroup) else { return nil }
+        return try directory(.container(key.scope), in: group)
+    }
+
+    /// Returns the row of an access group, ``RowID/none`` for the default one; nil if it does not exist.
+    private func groupRow(_ name: [UInt8]) throws(KeychainFault) -> RowID? {
+        if name == ContainerKey.defaultAccessGroup { return RowID.none }
+        return try directory(.group(CanonicalName(accessGroup: name)), in: .none)?.id
     }
 
     /// Returns the service directory with that name in a container.
     package func directory(
         named name: CanonicalName, in container: ContainerKey
     ) throws(KeychainFault) -> Directory? {
-        try directory(.service(name, in: container))
+        guard let row = try self.container(container)?.id else { return nil }
+        return try directory(.service(name, container.itemClass), in: row)
     }
 
-    /// Returns the directory with a name. Before the first unlock directories are found by their Always tags; one
+    /// Returns the directory with a name in a parent. Before the first unlock directories are found by their Always tags; one
     /// without may exist nevertheless: `interactionNotAllowed`.
-    func directory(_ name: DirectoryName) throws(KeychainFault) -> Directory? {
+    func directory(_ name: DirectoryName, in parent: RowID) throws(KeychainFault) -> Directory? {
         let always = !keys.state.isAfterFirstUnlock
-        let tag = try name.tag(keys, always: always)
+        let tag = try keys.directoryTag(name, in: parent, always: always)
         if !always, let directory = cache.directory(tag: tag) {
             compareWithStore(directory)
             return directory
         }
         let endings = cache.endings
         let found = try store.read { (reader) throws(KeychainFault) in
-            try self.directory(name, tag: tag, always: always, reader)
+            try self.directory(tag: tag, always: always, reader)
         }
         if !always, let found { cache.keep(found, tag: tag, since: endings) { keys.state == .unlocked } }
         guard found != nil || !always else { throw .interactionNotAllowed }
@@ -199,17 +207,17 @@ extension KeychainStore {
         return (item, try itemEnvelope.secret(of: item, record: record, ciphertext: ciphertext))
     }
 
-    func directory(_ name: DirectoryName, _ reader: any RecordReader) throws(KeychainFault) -> Directory? {
-        try directory(name, tag: name.tag(keys), always: false, reader)
+    func directory(
+        _ name: DirectoryName, in parent: RowID, _ reader: any RecordReader
+    ) throws(KeychainFault) -> Directory? {
+        try directory(tag: keys.directoryTag(name, in: parent), always: false, reader)
     }
 
     private func directory(
-        _ name: DirectoryName, tag: [UInt8], always: Bool, _ reader: any RecordReader
+        tag: [UInt8], always: Bool, _ reader: any RecordReader
     ) throws(KeychainFault) -> Directory? {
         try reader.directory(tag: tag, always: always).map { (record) throws(KeychainFault) in
-            let directory = try directoryEnvelope.open(record)
-            guard name.isName(of: directory.key) else { throw .decode }
-            return directory
+            try directoryEnvelope.open(record)
         }
     }
 

@@ -15,8 +15,8 @@ package final class KeychainStore: Sendable {
     /// Whether each row that the cache returns is compared with the store, in debug builds. Set by tests that change a
     /// keychain at random, on one thread.
     package let comparesCache = Atomic(false)
-    /// The keys of containers, which change only when their group is renamed.
-    private let containers = Mutex<[RowID: ContainerKey]>([:])
+    /// The keys of containers, which change only when their group is renamed, with the row of the group.
+    private let containers = Mutex<[RowID: (key: ContainerKey, group: RowID)]>([:])
 
     package init(
         store: any RecordStore, keys: KeyRing, clock: @escaping @Sendable () -> KeychainDate
@@ -92,29 +92,51 @@ package final class KeychainStore: Sendable {
     ///
     /// Cached only by transactions, because a concurrent read may see a state that is about to change.
     func containerKey(_ row: RowID, _ writer: any RecordWriter) throws(KeychainFault) -> ContainerKey? {
-        guard !writer.hasChanged(row) else {
-            _ = containers.withLock { $0.removeValue(forKey: row) }
-            return try containerKey(row, readBy: writer)
+        if let known = containers.withLock({ $0[row] }), !writer.hasChanged(row), !writer.hasChanged(known.group) {
+            return known.key
         }
-        if let key = containers.withLock({ $0[row] }) { return key }
-        let key = try containerKey(row, readBy: writer)
-        if let key { containers.withLock { $0[row] = key } }
-        return key
+        let found = try container(row, readBy: writer)
+        let isChanged = writer.hasChanged(row) || found.map { writer.hasChanged($0.group) } ?? false
+        containers.withLock { $0[row] = isChanged ? nil : found }
+        return found?.key
     }
 
     /// Reads the key of a container's row.
     func containerKey(_ row: RowID, readBy reader: any RecordReader) throws(KeychainFault) -> ContainerKey? {
+        try container(row, readBy: reader)?.key
+    }
+
+    private func container(
+        _ row: RowID, readBy reader: any RecordReader
+    ) throws(KeychainFault) -> (key: ContainerKey, group: RowID)? {
         guard let record = try reader.directory(id: row) else { return nil }
         switch try directoryEnvelope.open(record).key {
-        case .container(let key): return key
+        case .container(let scope):
+            let group = try accessGroup(record.parent, readBy: reader)
+            return (ContainerKey(scope, accessGroup: group), record.parent)
         case .group: return nil
         case .service: throw .decode
         }
     }
 
+    /// Returns the name of a group.
+    ///
+    /// - Throws: `decode` for a missing row, and one that is not a group.
+    private func accessGroup(_ row: RowID, readBy reader: any RecordReader) throws(KeychainFault) -> [UInt8] {
+        guard row != .none else { return ContainerKey.defaultAccessGroup }
+        guard let record = try reader.directory(id: row), case .group(let name) = try directoryEnvelope.open(record).key
+        else { throw .decode }
+        return name
+    }
+
     /// Removes the cached key of a container, which is about to change.
     func forgetContainerKey(_ row: RowID) {
         _ = containers.withLock { $0.removeValue(forKey: row) }
+    }
+
+    /// Removes the cached keys of the containers of a group, which is about to get another name.
+    func forgetContainerKeys(of group: RowID) {
+        containers.withLock { $0 = $0.filter { $0.value.group != group } }
     }
 
     /// Locks: revokes every key that is usable only while unlocked, and drops data that was opened with it.

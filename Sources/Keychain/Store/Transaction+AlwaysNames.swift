@@ -45,7 +45,6 @@ extension Transaction {
     private func reseal(_ record: DirectoryRecord, alsoAlways: Bool) throws(KeychainFault) {
         var directory = try keychain.directoryEnvelope.open(record)
         directory.version += 1
-        let container = try keychain.containerKey(directory.parent, writer)
-        try writer.put(try keychain.directoryEnvelope.seal(directory, in: container, alsoAlways: alsoAlways))
+        try writer.put(try keychain.directoryEnvelope.seal(directory, alsoAlways: alsoAlways))
     }
 }

@@ -61,9 +61,8 @@ extension Transaction {
         switch key {
         case .service: return try directory(id: parent)?.defaultProtection ?? .whenUnlocked
         case .group: return .whenUnlocked
-        case .container(var container):
-            container.accessGroup = ContainerKey.defaultAccessGroup
-            return try keychain.directory(.container(container), writer)?.defaultProtection ?? .whenUnlocked
+        case .container(let scope):
+            return try keychain.directory(.container(scope), in: .none, writer)?.defaultProtection ?? .whenUnlocked
         }
     }
 }

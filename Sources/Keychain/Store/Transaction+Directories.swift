@@ -8,15 +8,26 @@ extension Transaction {
     package func directory(
         named name: CanonicalName, in container: ContainerKey
     ) throws(KeychainFault) -> Directory? {
-        try keychain.directory(.service(name, in: container), writer)
+        guard let row = try existing(container)?.id else { return nil }
+        return try keychain.directory(.service(name, container.itemClass), in: row, writer)
+    }
+
+    private func existing(_ container: ContainerKey) throws(KeychainFault) -> Directory? {
+        var parent = RowID.none
+        if container.accessGroup != ContainerKey.defaultAccessGroup {
+            let name = DirectoryName.group(CanonicalName(accessGroup: container.accessGroup))
+            guard let group = try keychain.directory(name, in: .none, writer) else { return nil }
+            parent = group.id
+        }
+        return try keychain.directory(.container(container.scope), in: parent, writer)
     }
 
     /// Returns a container. Creates it and its group if necessary, with the attributes `file` except for the inode.
     package func container(_ key: ContainerKey, file: PosixAttributes) throws(KeychainFault) -> Directory {
-        if let container = try keychain.directory(.container(key), writer) { return container }
+        if let container = try existing(key) { return container }
         var parent = RowID.none
         if key.accessGroup != ContainerKey.defaultAccessGroup { parent = try group(key.accessGroup, file: file).id }
-        return try addDirectory(.container(key), in: parent, file: file)
+        return try addDirectory(.container(key.scope), in: parent, file: file)
     }
 
     /// Adds a directory with its own row.
@@ -41,16 +52,21 @@ extension Transaction {
         var directory = directory
         directory.version = (old?.version ?? directory.version) + 1
         directory.changeDate = keychain.now().after(directory.changeDate)
-        let container = try keychain.containerKey(directory.parent, writer)
-        // Every service has a container, so a missing container row is a damage.
-        if case .service = directory.key, container == nil { throw .decode }
+        try checkParent(of: directory)
         let alsoAlways: Bool
         if let old { alsoAlways = old.alwaysTag != nil } else { alsoAlways = try holdsAlways(directory.id) }
-        try writer.put(try keychain.directoryEnvelope.seal(directory, in: container, alsoAlways: alsoAlways))
+        try writer.put(try keychain.directoryEnvelope.seal(directory, alsoAlways: alsoAlways))
         if let old, alsoAlways, old.parent != directory.parent {
             try updateAlwaysNames(of: [directory.parent, old.parent])
         }
         return directory
+    }
+
+    /// Requires that a service has a container of its item class: a missing row is a damage.
+    private func checkParent(of directory: Directory) throws(KeychainFault) {
+        guard case .service(let service) = directory.key else { return }
+        let container = try keychain.containerKey(directory.parent, writer)
+        guard container?.itemClass == service.itemClass else { throw container == nil ? .decode : .param }
     }
 
     /// Updates the modification time of a directory to which an entry was added, or from which one was removed.

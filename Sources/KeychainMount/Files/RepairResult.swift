@@ -21,8 +21,6 @@ package struct RepairResult: JSONText, Sendable {
     /// The rows that are not authentic and were left out. Their names are unreadable.
     package let removedItems: [Int64]
     package let removedDirectories: [Int64]
-    /// The damaged or missing directories that were restored from their contents.
-    package let restoredDirectories: [Int64]
     package let displacedDirectories: [RecoveredDirectory]
     /// The number of unreadable rows of keys.
     package let removedKeys: Int
@@ -42,7 +40,6 @@ package struct RepairResult: JSONText, Sendable {
         directories = findings.directories
         removedItems = findings.damagedItems.map(\.rawValue)
         removedDirectories = findings.removedDirectories.map(\.rawValue)
-        restoredDirectories = findings.restoredDirectories.map(\.rawValue)
         displacedDirectories = findings.displacedDirectories.map { id in
             RecoveredDirectory(row: id.rawValue, path: findings.path(of: id))
         }
@@ -60,7 +57,6 @@ package struct RepairResult: JSONText, Sendable {
         if unverifiedItems > 0 { lines.append("\(unverifiedItems) of them cannot be verified here; they stay too.") }
         add("Items that do not verify (rows)", removedItems, to: &lines)
         add("Directories that do not verify (rows)", removedDirectories, to: &lines)
-        add("Directories restored from their items (rows)", restoredDirectories, to: &lines)
         for directory in displacedDirectories {
             lines.append("The name or place of directory \(directory.row) is lost; its items: \(directory.path)")
         }

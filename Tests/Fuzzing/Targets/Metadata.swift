@@ -60,7 +60,7 @@ extension FuzzTarget {
     private static func directoryExamples() throws -> [[UInt8]] {
         let keys: [Directory.Key] = [
             .service(.generic(service: .string("mail"))), .service(.internet(.full)), .group(Array("team".utf8)),
-            .container(ContainerKey(itemClass: .internetPassword, isSynchronizable: true)),
+            .container(ContainerScope(.internetPassword, isSynchronizable: true)),
         ]
         return try keys.flatMap { key in
             both(

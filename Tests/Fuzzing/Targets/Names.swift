@@ -31,9 +31,11 @@ extension FuzzTarget {
         let found = try name.account()
         try hold(found == (name.isCut ? .cut : .key(.blob(bytes))), "an account is not what its name stands for")
         let service = ServiceKey.generic(service: .blob(bytes))
-        try hold(CanonicalName(service: service) == name, "a service is spelled otherwise than an account")
-        let parsed = try name.service(in: .genericPassword)
-        try hold(parsed == (name.isCut ? .cut : .key(service)), "a service is not what its name stands for")
+        let folder = CanonicalName(service: service)
+        try check(form: folder)
+        try hold(name.bytes.count > 254 || folder == name, "a service is spelled otherwise than an account")
+        let parsed = try folder.service(in: .genericPassword)
+        try hold(parsed == (folder.isCut ? .cut : .key(service)), "a service is not what its name stands for")
     }
 
     private static func spell(group bytes: [UInt8]) throws {

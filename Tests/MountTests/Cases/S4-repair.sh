@@ -74,7 +74,7 @@ mount_keychain; whole "$G/s" a b c long; unmount_keychain
 # S2: a copy from before the repair is older than the state that this device has seen, although it was the newest.
 cp "$CASE_DIR/sound.db" "$KEYCHAIN"; rm -f "$KEYCHAIN"-*; expect_code 24 "$KEYCHAINFS" check > /dev/null
 
-# A missing long secret, a directory whose name is lost, a container and a group that their items prove.
+# A missing long secret, a service, a container and a group whose names are lost: nothing is guessed, all items stay.
 edit "DELETE FROM secret WHERE id = (SELECT secret_row FROM item WHERE id = $LONG)"
 expect_code 21 "$KEYCHAINFS" check > "$CASE_DIR/said"
 grep -q "item generic-passwords/s/long (row $LONG)" "$CASE_DIR/said" || fail "what check says is hurt: $(cat "$CASE_DIR/said")"
@@ -86,8 +86,11 @@ expect 'value of a' "$(cat "$MNT/access-groups/lost+found/generic-passwords/dire
 mv "$MNT/access-groups/lost+found/generic-passwords/directory $S" "$G/s"; whole "$G/s" a b c long; cmp "$CASE_DIR/long" "$G/s/long"
 unmount_keychain; expect_code 0 "$KEYCHAINFS" check > /dev/null
 edit "DELETE FROM directory WHERE parent = 0"; repaired
-mount_keychain; whole "$G/s" a b c long; expect team "$(cat "$MNT/access-groups/team/generic-passwords/u/x")" "a group that was lost"
-unmount_keychain
+mount_keychain; LOST="$MNT/access-groups/lost+found"
+expect team "$(cat "$LOST/generic-passwords/u/x")" "a lost group"; whole "$LOST 2/generic-passwords/s" a b c long
+mv "$LOST" "$MNT/access-groups/team"; mv "$LOST 2/generic-passwords/s" "$LOST 2/generic-passwords/t" "$G"
+whole "$G/s" a b c long; expect team "$(cat "$MNT/access-groups/team/generic-passwords/u/x")" "a renamed group"
+unmount_keychain; expect_code 0 "$KEYCHAINFS" check > /dev/null
 
 # Removed rows stay missing, and are reported. Unreadable keys are removed.
 edit "DELETE FROM item WHERE id = $A"; repaired; expect 1 "$(answer missingRows)" "missing rows"
