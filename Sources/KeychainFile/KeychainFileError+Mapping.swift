@@ -27,7 +27,7 @@ extension KeychainFileError {
             case .authFailed: .wrongSecret
             case .param: .badSecret
             case .decode: .damaged
-            case .notAKeychain, .unknownFormat, .unacceptableCost: .notAKeychain
+            case .notAKeychain, .unknownFormat, .unknownFeature, .unacceptableCost: .notAKeychain
             case .inUse(let process): .inUse(process: process > 0 ? process : nil)
             case .rolledBack, .forked, .untrustedCommitNumber, .missingCommitNumber: .rolledBack
             case .readOnly: .notWritable

@@ -77,6 +77,9 @@ extension CLIError {
             self.init(
                 .unknownFormat,
                 "\(path) has format \(format), which this version does not know. Use a newer keychainfs.")
+        case .unknownFeature:
+            self.init(
+                .unknownFormat, "\(path) uses a feature that this version does not know. Use a newer keychainfs.")
         case .unacceptableCost:
             self.init(
                 .unknownFormat,

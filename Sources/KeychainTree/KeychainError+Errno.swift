@@ -30,7 +30,7 @@ extension KeychainFault {
         case .slotRefused(.sameSecret): .fileExists
         // ESTALE: the store is older than a state seen before.
         case .rolledBack, .forked, .untrustedCommitNumber, .missingCommitNumber: .staleNFSFileHandle
-        case .unknownFormat, .unacceptableCost, .io: .ioError
+        case .unknownFormat, .unknownFeature, .unacceptableCost, .io: .ioError
         }
     }
 }

@@ -170,7 +170,9 @@ struct DamagedFixture {
             let keys = try fixture.ring(in: source)
             let repair = KeychainRepair(of: source, keys: keys)
             try repair.write(repair.findings(file: .sample, now: .sample), to: repaired)
-        } catch KeychainFault.decode, KeychainFault.authFailed, KeychainFault.unacceptableCost {
+        } catch KeychainFault.decode, KeychainFault.authFailed, KeychainFault.unacceptableCost,
+            KeychainFault.unknownFeature
+        {
             // A row that belongs to the complete keychain is damaged.
             return keychain == nil ? [] : ["what opens cannot be repaired"]
         }

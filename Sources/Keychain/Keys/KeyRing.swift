@@ -26,6 +26,8 @@ package final class KeyRing: Sendable {
     }
 
     let store: any RecordStore
+    /// Whether a newer program has used a feature that this one must know to change the store. It is only read then.
+    package let lacksWriterFeature: Bool
     /// The device key, needed again at each unlock. Wiped by ``close()``.
     let device: RevocableSecret
     let deviceTag: [UInt8]
@@ -60,7 +62,7 @@ package final class KeyRing: Sendable {
     ///   - commitNumberStore: Distinguishes an older copy of the store from the newest.
     ///   - isExamination: Whether an unlock accepts damaged rows of keys and a damaged header. Such a store must not be
     ///     changed.
-    /// - Throws: `unknownFormat`, `decode`, `allocate`; the errors of the store. Damaged class keys are not an error;
+    /// - Throws: `unknownFormat`, `unknownFeature`, `decode`, `allocate`; the errors of the store. Damaged class keys are not an error;
     ///   the items that they seal fail.
     package init(
         store: any RecordStore, device: consuming SecretBytes, commitNumberStore: (any CommitNumberStore)? = nil,
@@ -74,7 +76,8 @@ package final class KeyRing: Sendable {
         let keys = try deviceKey.using { (key) throws(CryptoError) in
             try WrappingKeys(device: key, store: storeID)
         }
-        self.store = store
+        lacksWriterFeature = records.store.writerMask & ~StoreRecord.knownWriterMask != 0
+        self.store = lacksWriterFeature ? ReadOnlyRecordStore(store) : store
         verification = Verification(of: ledger.indexes)
         self.device = deviceKey
         self.storeID = storeID

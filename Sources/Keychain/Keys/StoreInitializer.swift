@@ -3,6 +3,9 @@ package import SecretCrypto
 extension StoreRecord {
     /// The format that this program writes, and the only format that it reads.
     package static let currentFormat = 2
+    /// The features that this program knows: none yet.
+    static let knownReaderMask: Int64 = 0
+    static let knownWriterMask: Int64 = 0
     /// The size of ``StoreRecord/identifier`` in bytes.
     package static let identifierCount = 16
 }

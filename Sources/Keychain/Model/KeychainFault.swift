@@ -38,6 +38,8 @@ package enum KeychainFault: Error, Hashable, Sendable {
     case notAKeychain
     /// The file is a keychain of a format that this version does not support.
     case unknownFormat(Int)
+    /// The store uses a feature that this version must know to read it.
+    case unknownFeature
     /// The parameters of the key derivation are outside the range that is ever written. It has not been run.
     case unacceptableCost
     /// The store is older than the state that this device has seen; both commit numbers.

@@ -21,7 +21,7 @@ package final class KeychainStore: Sendable {
     package init(
         store: any RecordStore, keys: KeyRing, clock: @escaping @Sendable () -> KeychainDate
     ) {
-        self.store = store
+        self.store = keys.lacksWriterFeature ? ReadOnlyRecordStore(store) : store
         self.keys = keys
         self.clock = clock
         itemEnvelope = ItemEnvelope(ring: keys)

@@ -191,6 +191,10 @@ struct MountDaemon {
 
     private func openKeychain(_ secret: consuming UnlockSecret?) throws(CLIError) -> OpenedKeychain {
         let opened = try operation.file.open(isReadOnly: operation.options.isReadOnly)
+        if opened.keychain.keys.lacksWriterFeature {
+            showMessage(
+                "warning: a newer version of keychainfs has changed \(operation.file.path): this one can only read it.")
+        }
         guard let secret else { return opened }
         do throws(CLIError) {
             try opened.keychain.keys.reportCost(

@@ -49,6 +49,7 @@ package struct Repair: Sendable {
         guard let readable = salvage?.store ?? store else { throw tooDamaged }
         let keys = try keys(of: readable)
         defer { keys.close() }
+        guard !keys.lacksWriterFeature else { throw CLIError(.unknownFeature, keychain: file.path) }
         let root = try unlock(keys, source, showMessage)
         let repair = KeychainRepair(of: readable, keys: keys)
         let findings = try reading { () throws(KeychainFault) in

@@ -68,7 +68,7 @@ extension SecurityStatus {
                 .notAvailable
             case .allocate: .allocate
             case .notAKeychain, .unacceptableCost: .invalidKeychain
-            case .unknownFormat: .wrongSecVersion
+            case .unknownFormat, .unknownFeature: .wrongSecVersion
             case .staleItem, .directoryNotEmpty, .slotRefused: .internalError
             case .io: .io
             }

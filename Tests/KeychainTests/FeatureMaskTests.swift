@@ -1,0 +1,51 @@
+import KeychainTesting
+import SecretCrypto
+import Testing
+
+@testable import Keychain
+
+@Suite("M4: features of later versions")
+struct FeatureMaskTests {
+    private func records(_ change: (inout StoreRecord) -> Void) throws -> InMemoryRecords {
+        let fixture = try DigestFixture()
+        _ = try fixture.add("alice")
+        var records = fixture.keyRingFixture.store.records
+        var store = try #require(records.storeRecord)
+        change(&store)
+        records.storeRecord = store
+        return records
+    }
+
+    @Test("R49: a store with an unknown bit of the reader mask is not opened", arguments: [0, 1, 40, 63])
+    func reader(bit: Int) throws {
+        let records = try records { $0.readerMask = 1 << bit }
+        #expect(throws: KeychainFault.unknownFeature) { try RekeyFixture(records) }
+    }
+
+    @Test("R50: a store with an unknown bit of the writer mask is only read", arguments: [0, 1, 40, 63])
+    func writer(bit: Int) throws {
+        let records = try records { $0.writerMask = 1 << bit }
+        let fixture = try RekeyFixture(records)
+        let keychain = fixture.keychain
+        #expect(keychain.isReadOnly && keychain.keys.lacksWriterFeature)
+        let item = try #require(fixture.store.records.itemRecords.values.first)
+        #expect(try keychain.itemWithSecret(id: item.id)?.secret?.all() == [1, 2, 3])
+        let before = fixture.store.writeCount
+        #expect(throws: KeychainFault.readOnly) {
+            try keychain.change { (change) throws(KeychainFault) in try change.deleteItem(item.id) }
+        }
+        #expect(throws: KeychainFault.readOnly) { try fixture.start() }
+        let userKey = try keychain.keys.userKey(passphrase: SecretBytes(text: "correct"))
+        #expect(throws: KeychainFault.readOnly) { try keychain.keys.renewKeys(userKey: userKey) }
+        keychain.lock()
+        try fixture.unlock()
+        #expect(fixture.store.writeCount == before)
+    }
+
+    @Test("R42: a mask that was not committed refuses the unlock")
+    func notCommitted() throws {
+        let store = InMemoryRecordStore(try records { $0.writerMask = 1 })
+        let ring = try KeyRing(store: store, device: KeyRingFixture.device())
+        #expect(throws: KeychainFault.decode) { try ring.unlock(passphrase: SecretBytes(text: "correct")) }
+    }
+}
