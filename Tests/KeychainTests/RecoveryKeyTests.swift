@@ -152,7 +152,7 @@ struct SlotRootKeyTests {
 
     @Test("kinds that this version cannot open are refused")
     func reservedKinds() throws {
-        for kind in [SlotKind.tpm2, .fido2, .systemdCredential] {
+        for kind in [SlotKind.tpm2, .fido2, .systemdCredential, .plugin, .later] {
             #expect(throws: KeychainFault.param) {
                 _ = try UnlockSecret(kind: kind, bytes: SecretBytes(count: 32)).kind
             }

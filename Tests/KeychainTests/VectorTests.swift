@@ -71,6 +71,19 @@ struct VectorTests {
         }
     }
 
+    @Test("L5, S6: roots of a passphrase and a key file together")
+    func twoSecrets() throws {
+        #expect(vectors.twoSecrets.count >= 3)
+        for vector in vectors.twoSecrets {
+            let secret = try UnlockSecret(
+                passphrase: vector.passphrase.secret(), keyFile: vector.contents.secret())
+            var record = try #require(try KeyRingFixture(unlocked: false).store.records.storeRecord)
+            (record.identifier, record.salt) = (vector.store.bytes, vector.salt.bytes)
+            record.cost = Argon2id.Cost(passes: vector.passes, memory: vector.memory)
+            #expect(try SlotUnlock.root(of: secret, store: record).bytes.plain == vector.root.bytes)
+        }
+    }
+
     private func root(of secret: borrowing UnlockSecret, store: Hex) throws -> [UInt8] {
         var record = try #require(try KeyRingFixture(unlocked: false).store.records.storeRecord)
         record.identifier = store.bytes
@@ -221,6 +234,10 @@ private struct Vectors: Decodable, Sendable {
     struct BadRecoveryKey: Decodable { let typed: Hex, groups: [Int] }
     struct RecoveryKeys: Decodable { let good: [RecoveryKey], bad: [BadRecoveryKey] }
     struct KeyFile: Decodable { let contents: Hex, store: Hex, root: Hex }
+    struct TwoSecrets: Decodable {
+        let passphrase: Hex, contents: Hex, salt: Hex, store: Hex, root: Hex
+        let passes: UInt64, memory: UInt64
+    }
     struct KeyFiles: Decodable { let good: [KeyFile], bad: [Hex] }
     struct DeviceFiles: Decodable { let good: [DeviceFile], bad: [BadDeviceFile] }
 
@@ -229,6 +246,7 @@ private struct Vectors: Decodable, Sendable {
     let argon2id: [Root]
     let recoveryKeys: RecoveryKeys
     let keyFiles: KeyFiles
+    let twoSecrets: [TwoSecrets]
     let accountNames: [NamedValue]
     let internetNames: [NamedService]
     let refusedNames: RefusedNames

@@ -113,6 +113,12 @@ def check_value(values, number_of_group):
     return total
 
 
+def two_secrets_root(passphrase_root, contents, store):
+    """The root of a slot of a passphrase and a key file: R48."""
+    demand(32 <= len(contents) <= 65536, "R48", "a key file of another size")
+    return H(passphrase_root, b"keychainfs two secrets", store, contents)
+
+
 def key_file_root(contents, store):
     """The root of a key file's slot: R48."""
     demand(32 <= len(contents) <= 65536, "R48", f"a key file of {len(contents)} bytes")

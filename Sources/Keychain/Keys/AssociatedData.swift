@@ -66,6 +66,7 @@ package struct AssociatedData: Hashable, Sendable {
 enum KeyLabel {
     static let recoveryKey = Array("keychainfs recovery key".utf8)
     static let keyFile = Array("keychainfs key file".utf8)
+    static let twoSecrets = Array("keychainfs two secrets".utf8)
     static let slotExchange = Array("keychainfs slot x25519".utf8)
     static let slotMAC = Array("keychainfs slot mac".utf8)
     static let userKeyWrapping = Array("keychainfs user key".utf8)

@@ -33,7 +33,7 @@ extension KeyRing {
             let id = try edit.freeID()
             let hadPassphrase = try edit.records.hasPassphrase(userKey: edit.userKey)
             try edit.put(newRoot, id: id)
-            guard newRoot.kind == .passphrase, !hadPassphrase else { return (id, nil) }
+            guard newRoot.kind.hasPassphrase, !hadPassphrase else { return (id, nil) }
             return (id, try passcodeKeys(edit))
         }
         if let table { try install(table) }
@@ -53,7 +53,7 @@ extension KeyRing {
         _ id: Int64, to new: borrowing UnlockSecret, cost: Argon2id.Cost? = nil,
         authorizedBy root: borrowing SlotRootKey, deletesPasscodeItems: Bool = false
     ) throws(KeychainFault) -> SlotChange {
-        guard cost == nil || new.kind == .passphrase else { throw .param }
+        guard cost == nil || new.kind.hasPassphrase else { throw .param }
         let present = try store.read { (reader) throws(KeychainFault) in try reader.store() }
         let raised = present.raised(to: cost)
         let newRoot = try SlotUnlock.root(of: new, store: raised)

@@ -22,10 +22,10 @@ struct KeySnapshot {
         guard store.identifier.count == StoreRecord.identifierCount else { throw .decode }
     }
 
-    /// Whether items of WhenPasscodeSetThisDeviceOnly may be used: a passphrase slot exists that is authentic for the
-    /// user key.
+    /// Whether items of WhenPasscodeSetThisDeviceOnly may be used: a slot with a passphrase exists that is authentic for
+    /// the user key.
     func hasPassphrase(userKey: borrowing SecretBytes) throws(KeychainFault) -> Bool {
-        for slot in slots where slot.kind == .passphrase {
+        for slot in slots where slot.kind.hasPassphrase {
             if try isAuthentic(for: slot, userKey: userKey) { return true }
         }
         return false

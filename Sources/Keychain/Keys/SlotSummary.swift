@@ -4,7 +4,7 @@ package import SecretCrypto
 package struct SlotSummary: Hashable, Sendable {
     package let id: Int64
     package let kind: SlotKind
-    /// The cost of a guess of the passphrase; nil for other types.
+    /// The cost of a guess of the passphrase; nil for types without one.
     package let cost: Argon2id.Cost?
 }
 
@@ -13,7 +13,7 @@ extension KeyRing {
     package func slots() throws(KeychainFault) -> [SlotSummary] {
         let records = try store.read { (reader) throws(KeychainFault) in try KeySnapshot(reader) }
         return records.slots.sorted { $0.id < $1.id }.map { slot in
-            SlotSummary(id: slot.id, kind: slot.kind, cost: slot.kind == .passphrase ? records.store.cost : nil)
+            SlotSummary(id: slot.id, kind: slot.kind, cost: slot.kind.hasPassphrase ? records.store.cost : nil)
         }
     }
 }

@@ -66,7 +66,7 @@ struct SlotTransaction: ~Copyable {
     ///
     /// - Throws: `slotRefused` while another passphrase slot shares the cost.
     func raiseCost(to raised: StoreRecord, for id: Int64) throws(KeychainFault) {
-        for slot in records.slots where slot.kind == .passphrase && slot.id != id {
+        for slot in records.slots where slot.kind.hasPassphrase && slot.id != id {
             guard try !records.isAuthentic(for: slot, userKey: userKey) else { throw .slotRefused(.sharedCost) }
         }
         var store = try writer.store()
@@ -125,8 +125,8 @@ extension SlotKind {
     /// Whether this version can open such slots.
     var isSupported: Bool {
         switch self {
-        case .passphrase, .recoveryKey, .keyFile: true
-        case .tpm2, .fido2, .systemdCredential: false
+        case .passphrase, .recoveryKey, .keyFile, .passphraseAndKeyFile: true
+        case .tpm2, .fido2, .systemdCredential, .plugin, .later: false
         }
     }
 }

@@ -22,9 +22,25 @@ enum SlotUnlock {
         case .passphrase: bytes = try root(passphrase: secret.bytes, store: store)
         case .recoveryKey: bytes = try root(KeyLabel.recoveryKey, secret.bytes, store)
         case .keyFile: bytes = try root(KeyLabel.keyFile, secret.bytes, store)
-        case .tpm2, .fido2, .systemdCredential: throw .authFailed
+        case .passphraseAndKeyFile: bytes = try root(ofBoth: secret, store: store)
+        case .tpm2, .fido2, .systemdCredential, .plugin, .later: throw .authFailed
         }
         return SlotRootKey(kind: secret.kind, bytes: bytes, store: store)
+    }
+
+    /// BLAKE2b(root key of the passphrase; label, store ID, key file).
+    private static func root(
+        ofBoth secret: borrowing UnlockSecret, store: StoreRecord
+    ) throws(KeychainFault) -> SecretBytes {
+        let parts = try KeychainFault.translating { () throws(CryptoError) in try secret.parts() }
+        let key = try root(passphrase: parts.passphrase, store: store)
+        do throws(CryptoError) {
+            return try BLAKE2b.derive(
+                key: key, parts: [KeyLabel.twoSecrets, store.identifier], secret: parts.keyFile,
+                count: SlotSecret.rootCount)
+        } catch {
+            throw KeychainFault(error)
+        }
     }
 
     /// BLAKE2b(store ID; label, secret). A fast hash, so the secret must not be guessable.

@@ -6,7 +6,8 @@ package struct UnlockSecret: ~Copyable, Sendable {
     package static let keyFileCounts = 32...(64 << 10)
 
     package let kind: SlotKind
-    /// The bytes as they pass between processes: the passphrase, the recovery key's characters, the complete key file.
+    /// The bytes as they pass between processes: the passphrase, the recovery key's characters, the complete key file; for
+    /// two secrets the size of the passphrase (4 bytes, little-endian), the passphrase and the key file.
     package let bytes: SecretBytes
 
     package init(passphrase: consuming SecretBytes) {
@@ -28,6 +29,41 @@ package struct UnlockSecret: ~Copyable, Sendable {
         bytes = contents
     }
 
+    /// Creates a secret from a passphrase and a key file, which open a slot only together.
+    ///
+    /// - Throws: `param` for a key file that is too short or too long; `allocate`.
+    package init(
+        passphrase: borrowing SecretBytes, keyFile contents: borrowing SecretBytes
+    ) throws(KeychainFault) {
+        guard Self.keyFileCounts.contains(contents.count) else { throw .param }
+        let size = [UInt8](littleEndian: UInt32(clamping: passphrase.count))
+        bytes = try KeychainFault.translating { () throws(CryptoError) in
+            var both = try SecretBytes(count: size.count + passphrase.count + contents.count)
+            both.copy(size.rawSpan, at: 0)
+            both.copy(passphrase.bytes, at: size.count)
+            both.copy(contents.bytes, at: size.count + passphrase.count)
+            return both
+        }
+        kind = .passphraseAndKeyFile
+    }
+
+    /// Returns the size of the passphrase of two secrets; nil if the bytes are not of two.
+    private static func passphraseCount(_ bytes: borrowing SecretBytes) -> Int? {
+        guard bytes.count > 4 else { return nil }
+        var count = 0
+        for index in 0..<4 { count |= Int(bytes.bytes.octets[index]) << (8 * index) }
+        return count > 0 && keyFileCounts.contains(bytes.count - 4 - count) ? count : nil
+    }
+
+    /// Returns the passphrase and the key file of two secrets.
+    ///
+    /// - Throws: `invalidParameter` for another secret.
+    func parts() throws(CryptoError) -> SecretPair {
+        guard kind == .passphraseAndKeyFile, let count = Self.passphraseCount(bytes) else { throw .invalidParameter }
+        return SecretPair(
+            passphrase: try bytes.slice(4..<4 + count), keyFile: try bytes.slice(4 + count..<bytes.count))
+    }
+
     private init(unchecked bytes: consuming SecretBytes, _ kind: SlotKind) {
         self.kind = kind
         self.bytes = bytes
@@ -41,9 +77,18 @@ package struct UnlockSecret: ~Copyable, Sendable {
         case .passphrase: self.init(passphrase: bytes)
         case .keyFile: try self.init(keyFile: bytes)
         case .recoveryKey: self.init(unchecked: bytes, kind)
-        case .tpm2, .fido2, .systemdCredential: throw .param
+        case .passphraseAndKeyFile:
+            guard Self.passphraseCount(bytes) != nil else { throw .param }
+            self.init(unchecked: bytes, kind)
+        case .tpm2, .fido2, .systemdCredential, .plugin, .later: throw .param
         }
     }
+}
+
+/// A passphrase and a key file.
+struct SecretPair: ~Copyable {
+    let passphrase: SecretBytes
+    let keyFile: SecretBytes
 }
 
 /// The root key of a slot: the key derived from an unlock secret in a store.
@@ -61,5 +106,5 @@ package struct SlotRootKey: ~Copyable, Sendable {
     }
 
     /// Whether the secret would still yield this root key.
-    func fits(_ store: StoreRecord) -> Bool { kind != .passphrase || (salt == store.salt && cost == store.cost) }
+    func fits(_ store: StoreRecord) -> Bool { !kind.hasPassphrase || (salt == store.salt && cost == store.cost) }
 }

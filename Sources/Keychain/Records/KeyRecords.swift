@@ -49,6 +49,15 @@ package enum SlotKind: UInt8, CaseIterable, Hashable, Sendable {
     case fido2 = 5
     /// Reserved.
     case systemdCredential = 6
+    /// A passphrase and a key file, which open the slot only together.
+    case passphraseAndKeyFile = 7
+    /// Reserved, for PIV and age plugins.
+    case plugin = 8
+    /// Reserved.
+    case later = 9
+
+    /// Whether the secret includes a passphrase, which is derived with the cost of the store.
+    package var hasPassphrase: Bool { self == .passphrase || self == .passphraseAndKeyFile }
 }
 
 /// A slot: an X25519 recipient of the user key.

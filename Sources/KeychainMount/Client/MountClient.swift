@@ -86,7 +86,7 @@ package struct MountClient: Sendable {
 
     /// Warns of an unusual cost of the passphrase (``UnlockCost``) before the derivation.
     package func reportCost(of kind: SlotKind, showMessage: (String) -> Void) throws(CLIError) {
-        guard kind == .passphrase else { return }
+        guard kind.hasPassphrase else { return }
         let keychainName = "the keychain at \(mountPoint)"
         let list = try MountedSlotBackend(self, keychainName: keychainName).list()
         try list.reportCost(of: kind, keychainName: keychainName, showMessage: showMessage)

@@ -57,13 +57,14 @@ extension SlotKind {
         case .passphrase: "The passphrase"
         case .recoveryKey: "The recovery key"
         case .keyFile: "The key file"
-        case .tpm2, .fido2, .systemdCredential: "The given secret"
+        case .passphraseAndKeyFile: "The passphrase with the key file"
+        case .tpm2, .fido2, .systemdCredential, .plugin, .later: "The given secret"
         }
     }
 
     /// The remedy if it opens no slot.
     var advice: String {
-        (self == .passphrase ? "Try again." : "'keychainfs slot list' shows the slots.")
+        (hasPassphrase ? "Try again." : "'keychainfs slot list' shows the slots.")
             + " If you are sure of it, the keys in the file may be damaged: restore a backup."
     }
 }

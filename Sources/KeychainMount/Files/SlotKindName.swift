@@ -10,6 +10,9 @@ extension SlotKind {
         case .tpm2: "tpm2"
         case .fido2: "fido2"
         case .systemdCredential: "systemd-credential"
+        case .passphraseAndKeyFile: "passphrase-and-keyfile"
+        case .plugin: "plugin"
+        case .later: "unknown"
         }
     }
 

@@ -44,7 +44,7 @@ enum UnlockCost {
 extension KeyRing {
     /// Warns of an unusual cost of the passphrase (``UnlockCost``) before the derivation. `path` is for messages.
     func reportCost(of kind: SlotKind, keychain path: String, showMessage: (String) -> Void) throws(CLIError) {
-        guard kind == .passphrase else { return }
+        guard kind.hasPassphrase else { return }
         let cost: Argon2id.Cost
         do throws(KeychainFault) {
             cost = try passphraseCost()
@@ -58,7 +58,7 @@ extension KeyRing {
 extension SlotListResult {
     /// Warns of an unusual cost of the passphrase of a keychain. Has no effect without a passphrase slot.
     func reportCost(of kind: SlotKind, keychainName: String, showMessage: (String) -> Void) throws(CLIError) {
-        guard kind == .passphrase, let kdf = slots.lazy.compactMap(\.kdf).first else { return }
-        try UnlockCost.report(kdf.cost, kept: keptKdf?.cost, of: keychainName, showMessage: showMessage)
+        guard kind.hasPassphrase, let kdf = slots.lazy.compactMap(\.kdf).first else { return }
+        try UnlockCost.report(kdf.cost, kept: kdfAtLastUnlock?.cost, of: keychainName, showMessage: showMessage)
     }
 }

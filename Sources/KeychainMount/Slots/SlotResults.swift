@@ -24,13 +24,13 @@ package struct SlotListResult: JSONText, Sendable {
 
     package let slots: [Slot]
     /// The cost of a guess at the last unlock on this device, if it is known.
-    package let keptKdf: Derivation?
+    package let kdfAtLastUnlock: Derivation?
 
     init(_ slots: [SlotSummary], keptCost: Argon2id.Cost?) {
         self.slots = slots.map { slot in
             Slot(id: slot.id, kind: slot.kind.name, kdf: slot.cost.map(Derivation.init))
         }
-        keptKdf = keptCost.map(Derivation.init)
+        kdfAtLastUnlock = keptCost.map(Derivation.init)
     }
 
     /// The text for users.

@@ -78,7 +78,7 @@ package struct SlotSecrets: Sendable {
                 throw CLIError(.usage, "Name the key file with --key-file: it is created if it does not exist.")
             }
             return .keyFile(NewKeyFile(path: DefaultPaths.absoluteOfNew(path), acceptsText: acceptsWeakKeyFile))
-        case .tpm2, .fido2, .systemdCredential:
+        case .tpm2, .fido2, .systemdCredential, .passphraseAndKeyFile, .plugin, .later:
             throw CLIError(.slotRefused, "This version cannot write a slot of that kind. Name another with --kind.")
         }
     }

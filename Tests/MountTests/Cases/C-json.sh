@@ -16,6 +16,7 @@ HARDENING = {name: TRUTH for name in ("memoryLocked", "buffersLocked", "undumpab
 LOCKS = {"events": [{"suspend", "screen"}], "after?": NUMBER, "atMost?": NUMBER, "remaining?": NUMBER,
          "delaysSuspend?": TRUTH, "hearsLoginManager?": TRUTH}
 REKEY = {"state": TEXT, "done": NUMBER, "left": NUMBER, "total": NUMBER}
+KDF = {"algorithm": {"argon2id"}, "memory": NUMBER, "passes": NUMBER}
 SCHEMAS = {
     "status": {"pid": NUMBER, "state": {"before-first-unlock", "unlocked", "locked"}, "keychain": TEXT, "mountpoint": TEXT,
                "readOnly": TRUTH, "items": NUMBER, "commits": NUMBER, "format": {2},
@@ -26,7 +27,7 @@ SCHEMAS = {
               "damagedDirectories": [object], "leftovers": NAMES, "missingRows": NUMBER, "addedRows": NUMBER,
               "replacedRows": TRUTH, "structureFaults": NUMBER, "freeBytes": NUMBER, "compactedBytes?": NUMBER, "*": object},
     "slots": {"slots": [{"id": NUMBER, "kind": {"passphrase", "recovery", "keyfile"},
-                         "kdf?": {"algorithm": {"argon2id"}, "memory": NUMBER, "passes": NUMBER}}]},
+                         "kdf?": KDF}], "kdfAtLastUnlock?": KDF},
     "search": {"items": [{"path": TEXT, "class": {"GenericPassword", "InternetPassword"}, "attributes": {"*": TEXT}}]},
     "show": {"path": TEXT, "class": {"GenericPassword", "InternetPassword"}, "attributes": {"*": TEXT}},
     "rekey": REKEY,
