@@ -42,6 +42,33 @@ struct FeatureMaskTests {
         #expect(fixture.store.writeCount == before)
     }
 
+    @Test("M4: fields and attributes of later versions stay when this version changes or reseals a row")
+    func laterFields() throws {
+        let fixture = try DigestFixture()
+        let later = [LaterField(tag: 128, value: []), LaterField(tag: 255, value: [1, 2])]
+        var item = try fixture.add("alice")
+        (item.laterFields, item.laterAttributes) = (later, later)
+        item = try fixture.keychain.change { [item] (change) throws(KeychainFault) in try change.save(item) }
+        var directory = try #require(try fixture.keychain.directory(id: fixture.directory))
+        directory.laterFields = later
+        _ = try fixture.keychain.change { [directory] (change) throws(KeychainFault) in try change.save(directory) }
+        // A change of an attribute, a new secret, a new modification time of the directory, a rekey.
+        item.attributes[.comment] = .string("changed")
+        item.secretCount = 3
+        _ = try fixture.keychain.change { [item] (change) throws(KeychainFault) in
+            _ = try change.save(item, secret: Contents(bytes: [1, 2, 3]))
+            try change.touchDirectory(fixture.directory)
+        }
+        let safe = try RekeyFixture(fixture.keyRingFixture.store.records)
+        try safe.start()
+        try safe.keychain.rekey()
+        let found = try #require(try safe.keychain.item(id: item.id))
+        #expect(found.laterFields == later && found.laterAttributes == later)
+        #expect(found.attributes[.comment] == .string("changed"))
+        #expect(try safe.keychain.directory(id: fixture.directory)?.laterFields == later)
+        #expect(found.withoutAttributes.laterFields.isEmpty && found.withoutAttributes.laterAttributes.isEmpty)
+    }
+
     @Test("R42: a mask that was not committed refuses the unlock")
     func notCommitted() throws {
         let store = InMemoryRecordStore(try records { $0.writerMask = 1 })

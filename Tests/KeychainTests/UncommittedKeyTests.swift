@@ -38,6 +38,8 @@ struct UncommittedKeyTests {
                 }
             }
             #expect(fixture.store.records.slotRecords == changed.slotRecords)
+            // A store with an unknown bit is not even opened (R49).
+            guard changed.storeRecord?.readerMask == 0 else { continue }
             let again = try KeyRingFixture(copying: changed, commitsKeys: false)
             #expect(throws: KeychainFault.self) { try again.unlock() }
             #expect(again.ring.state == .beforeFirstUnlock && again.store.writeCount == 0)

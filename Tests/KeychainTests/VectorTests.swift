@@ -353,7 +353,14 @@ private struct GoodItem: Decodable, Sendable {
     let secretVersion: Int64
     let secretCount: Int?
     let attributes: [Attribute]?
+    let laterAttributes: [Later]
+    let laterFields: [Later]
     let extra: [[Hex]]?
+
+    struct Later: Decodable {
+        let tag: UInt8, value: Hex
+        var field: LaterField { LaterField(tag: tag, value: value.bytes) }
+    }
 
     var template: Item {
         var item = Item.sample()
@@ -376,6 +383,7 @@ private struct GoodItem: Decodable, Sendable {
         }
         item.extraAttributes = [:]
         for pair in extra ?? [] { item.extraAttributes[pair[0].bytes] = pair[1].bytes }
+        (item.laterAttributes, item.laterFields) = (laterAttributes.map(\.field), laterFields.map(\.field))
         return item
     }
 }

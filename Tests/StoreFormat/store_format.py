@@ -14,6 +14,7 @@ CONTENTS_LIMIT, ATTRIBUTES_LIMIT, ROW_ID_LIMIT, FIRST_ROW = 2 ** 29, 65_536, 2 *
 FORMAT, APPLICATION_ID = 2, 0x4B434653
 # The longest ciphertext of contents in the item's own row.
 LONGEST_SHORT = 1024
+LATER = 128  # the first number of fields and attributes that readers keep without knowing them
 FOLDER_NAME = 254  # bytes of the name of a service of class 1
 ALWAYS_LOOKUP = 32
 CLASSES = {2: "WhenUnlockedUnlessOpen", 6: "WhenUnlocked", 7: "AfterFirstUnlock", 8: "Always",
@@ -205,11 +206,15 @@ def read_list(plaintext, known, required):
     for head, value in read_counted(body[1:], 1, "R21"):
         tag = head[0]
         demand(tag > last, "R21", f"field {tag} after field {last}")
-        demand(tag in known, "R21", f"unknown field {tag}")
+        demand(tag in known or tag >= LATER, "R21", f"unknown field {tag}")
         fields[tag], last = value, tag
     for tag in required:
         demand(tag in fields, "R21", f"field {tag} is missing")
     return fields
+
+
+def later_fields(fields):
+    return [(tag, value) for tag, value in fields.items() if tag >= LATER]
 
 
 def read_counted(data, head, rule):
@@ -299,7 +304,7 @@ def read_directory(plaintext):
     default = sized(fields[12], 1, "R21", "the default class")[0]
     demand(default in CLASSES, "R27", "an unknown default class")
     return {"key": key, "creation": read_date(fields[9]), "modification": read_date(fields[10]),
-            **read_facts(fields[11]), "defaultClass": default}
+            **read_facts(fields[11]), "defaultClass": default, "later": later_fields(fields)}
 
 
 def read_container(fields):
@@ -375,6 +380,7 @@ def read_item(plaintext, version):
         demand(0 <= item["secretCount"] <= CONTENTS_LIMIT, "R35", "secret count out of range")
     item["attributes"] = read_attributes(fields[8]) if 8 in fields else []
     item["extra"] = read_extra(fields[9]) if 9 in fields else []
+    item["later"] = later_fields(fields)
     total = sum(value_size(value) for _, value in item["attributes"]) + sum(len(n) + len(v) for n, v in item["extra"])
     demand(total <= ATTRIBUTES_LIMIT, "R38", "too many bytes of attributes")
     return item
@@ -391,6 +397,10 @@ def read_attributes(data):
     for head, content in read_counted(data, 1, "R36"):
         key = head[0]
         demand(key > last, "R36", f"attribute {key} after attribute {last}")
+        last = key
+        if key >= LATER:
+            found.append((key, ("later", content)))
+            continue
         demand(key in ATTRIBUTES, "R36", f"unknown attribute {key}")
         try:
             value = read_value(content)
@@ -398,7 +408,6 @@ def read_attributes(data):
             raise Refused("R36", f"attribute {key}: {refusal}") from None
         demand(key != 33 or (value[0] == "number" and value[1] > 0), "R36", "access control is no number above 0")
         found.append((key, value))
-        last = key
     return found
 
 

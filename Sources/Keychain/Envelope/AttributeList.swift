@@ -1,8 +1,10 @@
 /// The encoding of the two groups of attributes, each in one field, sorted by name; nil for an empty group.
 enum AttributeList {
     /// Encodes attributes: for each the key (1 byte), the size (u32), and the value. Keys are ascending.
-    static func encode(_ attributes: [AttributeKey: AttributeValue]) throws(KeychainFault) -> [UInt8]? {
-        guard !attributes.isEmpty else { return nil }
+    static func encode(
+        _ attributes: [AttributeKey: AttributeValue], later: [LaterField]
+    ) throws(KeychainFault) -> [UInt8]? {
+        guard !attributes.isEmpty || !later.isEmpty else { return nil }
         var bytes: [UInt8] = []
         for (key, value) in attributes.sorted(by: { $0.key.rawValue < $1.key.rawValue }) {
             guard key.isStored(as: value) else { throw .param }
@@ -11,23 +13,36 @@ enum AttributeList {
             bytes.append(littleEndian: UInt32(clamping: value.count))
             bytes += value
         }
+        for attribute in later {
+            bytes.append(attribute.tag)
+            bytes.append(littleEndian: UInt32(clamping: attribute.value.count))
+            bytes += attribute.value
+        }
         return bytes
     }
 
-    static func decode(_ bytes: ArraySlice<UInt8>?) throws(KeychainFault) -> [AttributeKey: AttributeValue] {
-        guard let bytes else { return [:] }
+    static func decode(
+        _ bytes: ArraySlice<UInt8>?
+    ) throws(KeychainFault) -> (known: [AttributeKey: AttributeValue], later: [LaterField]) {
+        guard let bytes else { return ([:], []) }
         var reader = ByteReader(bytes)
         var attributes: [AttributeKey: AttributeValue] = [:]
+        var later: [LaterField] = []
         var last: UInt8 = 0
         repeat {
             let raw = try reader.integer(UInt8.self)
-            guard raw > last, let key = AttributeKey(rawValue: raw) else { throw .decode }
+            guard raw > last else { throw .decode }
+            last = raw
+            guard !LaterField.tags.contains(raw) else {
+                later.append(LaterField(tag: raw, value: try reader.counted()))
+                continue
+            }
+            guard let key = AttributeKey(rawValue: raw) else { throw .decode }
             let value = try AttributeValue(decoding: reader.countedSlice())
             guard key.isStored(as: value) else { throw .decode }
             attributes[key] = value
-            last = raw
         } while !reader.isAtEnd
-        return attributes
+        return (attributes, later)
     }
 
     /// Encodes extra attributes: for each size (u32) and name, size (u32) and value. Names are ascending, compared by

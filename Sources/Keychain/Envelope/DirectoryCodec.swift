@@ -38,6 +38,7 @@ package enum DirectoryCodec {
         fields.add(Tag.file, try directory.file.encoded())
         fields.add(Tag.defaultProtection, [directory.defaultProtection.rawValue])
         if case .group(let name) = directory.key { fields.add(Tag.accessGroup, name) }
+        fields.add(directory.laterFields)
         return try PaddedPlaintext.encode(fields)
     }
 
@@ -54,13 +55,14 @@ package enum DirectoryCodec {
         let file = try PosixAttributes(decoding: fields.required(Tag.file))
         let protection = Array(try fields.required(Tag.defaultProtection))
         let group = fields.optional(Tag.accessGroup).map { Directory.Key.group(Array($0)) }
-        try fields.finish()
+        let later = try fields.later()
         guard (container == nil) != (group == nil), let key = container ?? group, key.isValid else { throw .decode }
         guard protection.count == 1, let defaultProtection = ProtectionClass(rawValue: protection[0]) else {
             throw .decode
         }
         var directory = Directory(id: id, parent: parent, key: key, creationDate: creationDate, file: file)
         directory.version = version
+        directory.laterFields = later
         directory.changeDate = changeDate
         directory.defaultProtection = defaultProtection
         return directory

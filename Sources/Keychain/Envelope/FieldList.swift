@@ -25,6 +25,9 @@ struct FieldList {
         if let value { add(tag, value) }
     }
 
+    /// Adds the fields of a later version, after all others.
+    mutating func add(_ later: [LaterField]) { for field in later { add(field.tag, field.value) } }
+
     /// Encodes the list at the start of `output`, which must have space for it.
     func encode(into output: inout MutableRawSpan) {
         var offset = output.write([Self.version].rawSpan)
@@ -60,7 +63,7 @@ struct FieldList {
 
 extension FieldList {
     /// Removes and returns the value of the next field if it has that tag. Must be called in the order of the tags, and
-    /// ``finish()`` at the end.
+    /// ``later()`` at the end.
     mutating func optional(_ tag: UInt8) -> ArraySlice<UInt8>? {
         guard position < fields.count, fields[position].tag == tag else { return nil }
         defer { position += 1 }
@@ -75,8 +78,14 @@ extension FieldList {
         return value
     }
 
-    /// Requires that all fields have been removed.
-    func finish() throws(KeychainFault) {
-        guard position == fields.count else { throw .decode }
+    /// Returns the other fields.
+    ///
+    /// - Throws: `decode` for an unknown field that no later version may add.
+    mutating func later() throws(KeychainFault) -> [LaterField] {
+        guard position < fields.count else { return [] }
+        let rest = fields[position...]
+        guard rest.allSatisfy({ LaterField.tags.contains($0.tag) }) else { throw .decode }
+        position = fields.count
+        return rest.map { LaterField(tag: $0.tag, value: Array($0.value)) }
     }
 }

@@ -38,8 +38,10 @@ package enum MetadataCodec {
         fields.add(Tag.file, try item.file.encoded())
         fields.add(Tag.secretVersion, [UInt8](littleEndian: item.secretVersion))
         fields.add(Tag.secretCount, optional: item.secretCount.map { [UInt8](littleEndian: Int64($0)) })
-        fields.add(Tag.attributes, optional: try AttributeList.encode(item.attributes))
+        fields.add(
+            Tag.attributes, optional: try AttributeList.encode(item.attributes, later: item.laterAttributes))
         fields.add(Tag.extraAttributes, optional: try AttributeList.encode(extra: item.extraAttributes))
+        fields.add(item.laterFields)
         return try PaddedPlaintext.encode(fields)
     }
 
@@ -61,9 +63,9 @@ package enum MetadataCodec {
         item.modificationDate = modificationDate
         item.secretVersion = try number(fields.required(Tag.secretVersion))
         item.secretCount = try count(fields.optional(Tag.secretCount))
-        item.attributes = try AttributeList.decode(fields.optional(Tag.attributes))
+        (item.attributes, item.laterAttributes) = try AttributeList.decode(fields.optional(Tag.attributes))
         item.extraAttributes = try AttributeList.decode(extra: fields.optional(Tag.extraAttributes))
-        try fields.finish()
+        item.laterFields = try fields.later()
         do throws(KeychainFault) {
             try checkLimits(item)
         } catch {
@@ -79,7 +81,8 @@ package enum MetadataCodec {
         else { throw .param }
         let own = item.attributes.values.reduce(0) { $0 + $1.payloadCount }
         let extra = item.extraAttributes.reduce(0) { $0 + $1.key.count + $1.value.count }
-        guard own + extra <= maximumAttributes else { throw .attributesTooLarge }
+        let later = item.laterAttributes.reduce(0) { $0 + $1.value.count }
+        guard own + extra + later <= maximumAttributes else { throw .attributesTooLarge }
     }
 
     private static func number(_ bytes: ArraySlice<UInt8>) throws(KeychainFault) -> Int64 {

@@ -70,6 +70,7 @@ package final class KeyRing: Sendable {
     ) throws(KeychainFault) {
         guard device.count == DeviceKey.byteCount else { throw .param }
         let records = try store.read { (reader) throws(KeychainFault) in try KeySnapshot(reader) }
+        guard records.store.readerMask & ~StoreRecord.knownReaderMask == 0 else { throw .unknownFeature }
         let storeID = records.store.identifier
         let deviceKey = RevocableSecret(device)
         deviceTag = try deviceKey.using { (key) throws(CryptoError) in try DeviceKey.tag(key, store: storeID) }

@@ -18,7 +18,6 @@ struct KeySnapshot {
         userKeys = try reader.userKeys()
         isDamaged = try reader.damagedKeys().total != 0
         guard store.format == StoreRecord.currentFormat else { throw .unknownFormat(store.format) }
-        guard store.readerMask & ~StoreRecord.knownReaderMask == 0 else { throw .unknownFeature }
         guard store.identifier.count == StoreRecord.identifierCount else { throw .decode }
     }
 

@@ -19,6 +19,8 @@ package struct Directory: Hashable, Sendable {
     package var file: PosixAttributes
     /// The protection class of new items in it.
     package var defaultProtection: ProtectionClass
+    /// Fields of later versions.
+    package var laterFields: [LaterField] = []
 
     package init(id: RowID, parent: RowID, key: Key, creationDate: KeychainDate, file: PosixAttributes) {
         self.id = id

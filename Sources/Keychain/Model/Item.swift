@@ -13,6 +13,9 @@ package struct Item: Hashable, Sendable {
     package var attributes: [AttributeKey: AttributeValue]
     /// The extended attributes that are not keychain attributes: the name after `user.`, and the bytes.
     package var extraAttributes: [[UInt8]: [UInt8]]
+    /// Attributes and fields of later versions.
+    package var laterAttributes: [LaterField] = []
+    package var laterFields: [LaterField] = []
     package var creationDate: KeychainDate
     package var modificationDate: KeychainDate
     /// kSecAttrPersistentReference: 16 random bytes, stable during the lifetime of the item.
@@ -46,11 +49,14 @@ package struct Item: Hashable, Sendable {
     package var attributeBytes: Int {
         let ofAccount = account.bytes?.count ?? 0
         // Most items have no other attributes, and each open calls this.
-        if attributes.isEmpty, extraAttributes.isEmpty { return ofAccount }
+        if attributes.isEmpty, extraAttributes.isEmpty, laterAttributes.isEmpty, laterFields.isEmpty {
+            return ofAccount
+        }
         // The memory of two arrays and of the dictionary's entry, in addition to the bytes.
         let overhead = 128
         let known = attributes.values.reduce(ofAccount) { $0 + overhead + ($1.bytes?.count ?? 0) }
-        return extraAttributes.reduce(known) { $0 + overhead + $1.key.count + $1.value.count }
+        let later = (laterAttributes + laterFields).reduce(known) { $0 + overhead + $1.value.count }
+        return extraAttributes.reduce(later) { $0 + overhead + $1.key.count + $1.value.count }
     }
 
     /// The item without all names and values that callers have set: the part that may stay in memory while it is locked
@@ -60,6 +66,8 @@ package struct Item: Hashable, Sendable {
         item.account = .text([])
         item.attributes = [:]
         item.extraAttributes = [:]
+        item.laterAttributes = []
+        item.laterFields = []
         return item
     }
 }
