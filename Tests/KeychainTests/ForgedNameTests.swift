@@ -92,6 +92,8 @@ struct ForgedNameTests {
         try store.write { [forged] (writer) throws(KeychainFault) in try writer.put(forged) }
         let other = KeychainStore(store: store, keys: ring, clock: { .sample })
         #expect(throws: KeychainFault.decode) { try other.directory(id: record.id) }
+        // A rekey does not give it new keys.
+        #expect(throws: KeychainFault.decode) { try other.directoryEnvelope.renew(forged) }
         #expect(throws: KeychainFault.decode) { _ = try other.directory(named: name, in: container) }
         #expect(throws: KeychainFault.decode) {
             try other.change { (change) throws(KeychainFault) in _ = try change.directory(named: name, in: container) }

@@ -45,4 +45,39 @@ struct UncommittedKeyTests {
             #expect(again.ring.state == .beforeFirstUnlock && again.store.writeCount == 0)
         }
     }
+
+    @Test("M6: with a changed salt, cost, device or key no secret unlocks, also one that does not use them")
+    func changedParameters() throws {
+        let fixture = try KeyRingFixture()
+        _ = try fixture.ring.addSlot(keyFile(), authorizedBy: fixture.ring.root(of: secret("correct")))
+        let intact = fixture.store.records
+        for change: (inout InMemoryRecords) -> Void in [
+            { $0.storeRecord?.salt[0] ^= 1 }, { $0.storeRecord?.cost = Argon2id.Cost(passes: 2, memory: 8192) },
+            { $0.slotRecords[1] = nil }, { $0.deviceRecords[1] = nil }, { $0.classKeyRecords.removeLast() },
+        ] {
+            var changed = intact
+            change(&changed)
+            let again = try KeyRingFixture(copying: changed, commitsKeys: false)
+            #expect(throws: KeychainFault.decode) { try again.ring.unlock(with: keyFile()) }
+            #expect(again.ring.state == .beforeFirstUnlock && again.store.writeCount == 0)
+        }
+        let again = try KeyRingFixture(copying: intact, commitsKeys: false)
+        try again.ring.unlock(with: keyFile())
+    }
+
+    @Test("L1: a planted slot, whose key does not open the master keys, is refused, also while unlocked")
+    func plantedSlot() throws {
+        let fixture = try KeyRingFixture()
+        let store = try #require(fixture.store.records.storeRecord)
+        let root = try SlotUnlock.root(of: keyFile(), store: store)
+        let address = SlotAddress(store: store.identifier, id: 9, kind: .keyFile, userKeyGeneration: 1)
+        var records = fixture.store.records
+        records.slotRecords[9] = try SlotRecord(
+            wrapping: SecretBytes(randomCount: 32),
+            for: SlotSecret(root: root.bytes, store: store.identifier, slot: 9).recipient(), at: address)
+        fixture.store.records = records
+        #expect(throws: KeychainFault.decode) { try fixture.ring.unlock(with: keyFile()) }
+        #expect(fixture.ring.state == .unlocked)
+        #expect(throws: KeychainFault.decode) { try fixture.ring.verify(fixture.ring.root(of: keyFile())) }
+    }
 }

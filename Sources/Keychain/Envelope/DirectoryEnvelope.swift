@@ -40,9 +40,13 @@ package struct DirectoryEnvelope: Sendable {
         guard ring.state.isAfterFirstUnlock else { return try openAlwaysName(record, without: .interactionNotAllowed) }
         let master = try ring.masterKeys(generation: record.masterKeyGeneration)
         let directory = try open(record, record.name, key: master.directory, bound: nameData(record))
+        try verifyTag(of: directory, record)
+        return directory
+    }
+
+    private func verifyTag(of directory: Directory, _ record: DirectoryRecord) throws(KeychainFault) {
         let tag = try ring.directoryTag(DirectoryName(directory.key), in: record.parent)
         guard tag == record.tag else { throw .decode }
-        return directory
     }
 
     /// Reseals the name of a row under the newest keys. Its version and the name under the Always keys stay the same.
@@ -53,8 +57,9 @@ package struct DirectoryEnvelope: Sendable {
         let plaintext = try old.directory.using { (key) throws(CryptoError) in
             try record.name.openPadded(key: key, bound: nameData(record))
         }
-        _ = try DirectoryCodec.decode(
+        let directory = try DirectoryCodec.decode(
             plaintext.bytes, id: record.id, parent: record.parent, version: record.version)
+        try verifyTag(of: directory, record)
         var renewed = record
         renewed.masterKeyGeneration = new.generation
         renewed.name = try new.directory.using { (key) throws(CryptoError) in
