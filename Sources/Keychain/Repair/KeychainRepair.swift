@@ -93,15 +93,6 @@ package struct KeychainRepair: Sendable {
         return last + 1
     }
 
-    /// Copies keys unchanged, because only some devices can open them. If two have one identity, copies a key that can
-    /// be opened.
-    private func copyKeys(from reader: any RecordReader, to writer: DigestingWriter) throws(KeychainFault) {
-        for slot in try reader.slots() { try writer.put(slot) }
-        for device in try reader.devices() { try writer.put(device) }
-        for key in try reader.classKeys() where !keys.mismatchedKeys.contains(key) { try writer.put(key) }
-        for key in try reader.userKeys() { try writer.put(key) }
-    }
-
     private func copyItems(
         _ ids: ArraySlice<RowID>, from reader: any RecordReader, to copy: any RecordStore, _ digest: RowDigest
     ) throws(KeychainFault) -> StoreSums {
