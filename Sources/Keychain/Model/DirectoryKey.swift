@@ -33,6 +33,16 @@ package struct ContainerKey: Hashable, Sendable {
         self.init(ContainerScope(itemClass, isSynchronizable: isSynchronizable), accessGroup: accessGroup)
     }
 
+    /// Finds the container with a lookup by name and parent: first its group, unless that is the default group, which
+    /// has no row.
+    func find(
+        _ lookup: (DirectoryName, _ parent: RowID) throws(KeychainFault) -> Directory?
+    ) throws(KeychainFault) -> Directory? {
+        guard accessGroup != Self.defaultAccessGroup else { return try lookup(.container(scope), .none) }
+        guard let group = try lookup(.group(CanonicalName(accessGroup: accessGroup)), .none) else { return nil }
+        return try lookup(.container(scope), group.id)
+    }
+
     package init(_ scope: ContainerScope, accessGroup: [UInt8]) {
         self.scope = scope
         self.accessGroup = accessGroup

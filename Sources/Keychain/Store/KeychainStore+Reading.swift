@@ -3,14 +3,7 @@ extension KeychainStore {
 
     /// Returns a container; nil if it has not been created yet.
     package func container(_ key: ContainerKey) throws(KeychainFault) -> Directory? {
-        guard let group = try groupRow(key.accessGroup) else { return nil }
-        return try directory(.container(key.scope), in: group)
-    }
-
-    /// Returns the row of an access group, ``RowID/none`` for the default one; nil if it does not exist.
-    private func groupRow(_ name: [UInt8]) throws(KeychainFault) -> RowID? {
-        if name == ContainerKey.defaultAccessGroup { return RowID.none }
-        return try directory(.group(CanonicalName(accessGroup: name)), in: .none)?.id
+        try key.find { (name, parent) throws(KeychainFault) in try directory(name, in: parent) }
     }
 
     /// Returns the service directory with that name in a container.

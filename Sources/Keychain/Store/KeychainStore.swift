@@ -121,7 +121,7 @@ package final class KeychainStore: Sendable {
 
     /// Returns the name of a group.
     ///
-    /// - Throws: `decode` for a missing row, and one that is not a group.
+    /// - Throws: `decode` for a missing row, and for a row that is not a group.
     private func accessGroup(_ row: RowID, readBy reader: any RecordReader) throws(KeychainFault) -> [UInt8] {
         guard row != .none else { return ContainerKey.defaultAccessGroup }
         guard let record = try reader.directory(id: row), case .group(let name) = try directoryEnvelope.open(record).key

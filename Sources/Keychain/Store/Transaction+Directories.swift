@@ -13,13 +13,7 @@ extension Transaction {
     }
 
     private func existing(_ container: ContainerKey) throws(KeychainFault) -> Directory? {
-        var parent = RowID.none
-        if container.accessGroup != ContainerKey.defaultAccessGroup {
-            let name = DirectoryName.group(CanonicalName(accessGroup: container.accessGroup))
-            guard let group = try keychain.directory(name, in: .none, writer) else { return nil }
-            parent = group.id
-        }
-        return try keychain.directory(.container(container.scope), in: parent, writer)
+        try container.find { (name, parent) throws(KeychainFault) in try keychain.directory(name, in: parent, writer) }
     }
 
     /// Returns a container. Creates it and its group if necessary, with the attributes `file` except for the inode.
