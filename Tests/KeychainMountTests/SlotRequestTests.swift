@@ -17,11 +17,11 @@ import Testing
         ]
         for request in requests { #expect(SlotRequest(line: request.line) == request, "\(request.line)") }
         #expect(requests.map(\.deletingItems).map(\.mayDeleteItems) == requests.map(\.mayDeleteItems))
-        let commands = [SlotKind.passphrase, .recoveryKey, .keyFile].flatMap { kind in
+        let commands = [SlotKind.passphrase, .recoveryKey, .keyFile, .passphraseAndKeyFile].flatMap { kind in
             [true, false].map { UnlockRequest(kind: kind, acceptsRollback: $0) }
         }
         for command in commands { #expect(UnlockRequest(line: command.line) == command, "\(command.line)") }
-        #expect(Set(commands.map(\.line)).count == 6)
+        #expect(Set(commands.map(\.line)).count == 8)
         #expect(UnlockRequest(line: "unlock") == UnlockRequest(kind: .passphrase, acceptsRollback: false))
     }
 

@@ -7,7 +7,9 @@ struct UnlockRequest: Hashable {
 
     private static let verb = "unlock"
     private static let rollbackOption = "--accept-rollback"
-    private static let kinds: [String: SlotKind] = ["--recovery": .recoveryKey, "--key-file": .keyFile]
+    private static let kinds: [String: SlotKind] = [
+        "--recovery": .recoveryKey, "--key-file": .keyFile, "--passphrase-and-key-file": .passphraseAndKeyFile,
+    ]
 
     init(kind: SlotKind, acceptsRollback: Bool) {
         self.kind = kind
