@@ -11,7 +11,7 @@ struct RekeyCommand: ParsableCommand {
 
             Asks for the passphrase, or uses another unlock secret. The daemon executes the rekey while the keychain is in use; \
             ^C ends only the display. A lock stops it, and it continues after the next unlock, also after a crash. A rekey in progress \
-            is not restarted, but its progress is shown; one that another device has begun is completed by this one.
+            is not restarted, but its progress is shown. A rekey that another device has begun is completed by this command.
 
             If rows differ from the committed ones, the command asks first: the holder of old keys may have forged them.
 

@@ -115,12 +115,7 @@ struct AlwaysMACTests {
     func rekey() throws {
         let items = [try fixture.add("always", .always), try fixture.add("mine", .alwaysThisDeviceOnly)]
         let second = try RekeyFixture(fixture.keyRingFixture.store.records, device: 2)
-        let foreign = try second.keychain.change { [fixture] (transaction) throws(KeychainFault) in
-            var item = try fixture.item("foreign", .alwaysThisDeviceOnly)
-            item.id = RowID(rawValue: 5000)
-            item.secretCount = 3
-            return try transaction.save(item, secret: Contents(bytes: [1, 2, 3]))
-        }
+        let foreign = try second.add(fixture.item("foreign", .alwaysThisDeviceOnly))
         let first = try RekeyFixture(second.store.records)
         try first.start()
         // A further rotation renews the keys of Always, but not those of this device's classes.
@@ -140,9 +135,7 @@ struct AlwaysMACTests {
     @Test("M14, M15: a rekey does not renew a MAC that is wrong; the row stays damaged")
     func damaged() throws {
         let second = try RekeyFixture(fixture.keyRingFixture.store.records, device: 2)
-        let foreign = try second.keychain.change { [fixture] (transaction) throws(KeychainFault) in
-            try transaction.save(try fixture.item("foreign", .alwaysThisDeviceOnly))
-        }
+        let foreign = try second.add(fixture.item("foreign", .alwaysThisDeviceOnly))
         var records = second.store.records
         var row = try #require(records.itemRecords[foreign.id])
         row.mac?[0] ^= 1

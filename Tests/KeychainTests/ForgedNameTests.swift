@@ -12,7 +12,7 @@ struct ForgedNameTests {
 
     init() throws { fixture = try DigestFixture() }
 
-    /// Replaces the row of `item` by one that contains `other`.
+    /// Replaces the row of `item` by a row that contains `other`.
     private func forge(_ item: Item, as other: Item) throws {
         let tag = try ring.itemTag(directory: item.directory, account: item.account)
         var forged = other

@@ -33,6 +33,16 @@ struct RekeyFixture {
 }
 
 extension RekeyFixture {
+    /// Adds an item with a secret, with a number that the fixture of the records does not use.
+    func add(_ item: Item) throws -> Item {
+        var item = item
+        item.id = RowID(rawValue: 5000)
+        item.secretCount = 3
+        return try keychain.change { [item] (transaction) throws(KeychainFault) in
+            try transaction.save(item, secret: Contents(bytes: [1, 2, 3]))
+        }
+    }
+
     /// Expects the items with their secrets.
     func expectItems(_ items: [Item], sourceLocation: SourceLocation = #_sourceLocation) throws {
         for item in items {
@@ -221,12 +231,7 @@ struct RekeyTests {
         let fixture = try DigestFixture()
         let items = try fixture.filled()
         let second = try RekeyFixture(fixture.keyRingFixture.store.records, device: 2)
-        let own = try second.keychain.change { [fixture] (transaction) throws(KeychainFault) in
-            var item = try fixture.item("theirs", .whenUnlockedThisDeviceOnly)
-            item.id = RowID(rawValue: 5000)
-            item.secretCount = 3
-            return try transaction.save(item, secret: Contents(bytes: [1, 2, 3]))
-        }
+        let own = try second.add(fixture.item("own", .whenUnlockedThisDeviceOnly))
         let first = try RekeyFixture(second.store.records)
         try first.start()
         try first.keychain.rekey()

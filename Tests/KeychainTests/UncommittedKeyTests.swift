@@ -46,7 +46,7 @@ struct UncommittedKeyTests {
         }
     }
 
-    @Test("M6: with a changed salt, cost, device or key no secret unlocks, also one that does not use them")
+    @Test("M6: with a changed salt, cost, device or key no secret unlocks, also if it does not use them")
     func changedParameters() throws {
         let fixture = try KeyRingFixture()
         _ = try fixture.ring.addSlot(keyFile(), authorizedBy: fixture.ring.root(of: secret("correct")))

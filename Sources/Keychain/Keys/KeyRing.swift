@@ -16,8 +16,8 @@ package final class KeyRing: Sendable {
         var master: MasterKeySets?
         var retired = RetiredKeys()
 
-        /// Replaces the master keys. Returns the key for the caller to revoke: the former one that seals them, or while
-        /// locked the new one.
+        /// Replaces the master keys. Returns the sealing key for the caller to revoke: the former key, or while locked the
+        /// new key.
         mutating func replace(_ new: MasterKeySets) -> RevocableSecret? {
             let former = master
             master = former.map(new.keeping) ?? new

@@ -42,7 +42,7 @@ package struct CanonicalName: Hashable, Sendable {
     /// Whether the name is cut, so that it does not contain the complete key.
     package var isCut: Bool { isCut(to: Self.maximumLength) || isCut(to: Self.folderLength) }
 
-    /// Whether the name has the form of one that is cut to a size, which no complete spelling has.
+    /// Whether the name has the form of a name that is cut to a size, which no complete spelling has.
     private func isCut(to maximum: Int) -> Bool {
         // A character or `%XX` that no longer fits has at most four bytes.
         guard (maximum - 3...maximum).contains(bytes.count) else { return false }
