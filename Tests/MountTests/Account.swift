@@ -30,12 +30,19 @@ enum Account: String, CaseIterable, CustomTestStringConvertible {
     static func ensureUser() throws -> String {
         try lock.withLock {
             if getpwnam(name) == nil {
-                let result = try Command.run(["useradd", "--system", "--no-create-home", "--shell", "/bin/bash", name])
+                let result = try Command.run(creation(of: name))
                 // Exit code 9: another test process has created it in the meantime (useradd(8)).
                 guard [0, 9].contains(result.code) else { throw CommandError(message: "useradd: \(result.output)") }
             }
             return name
         }
+    }
+
+    /// The command that creates an account. useradd(8) looks for the name before it locks the files, so of two that run at the same
+    /// time the second replaces the account by one with another number, and files of the first are no longer its own. The lock is
+    /// on a directory, so that no file is left behind.
+    static func creation(of name: String) -> [String] {
+        ["flock", "/etc", "useradd", "--system", "--no-create-home", "--shell", "/bin/bash", name]
     }
 
     private static let lock = NSLock()

@@ -11,7 +11,7 @@ run_case() {
     [ -e "$directory/${script##*/}" ] || cp "$script" "$directory"
     cp -r "$ROOT/Tests/StoreFormat" "$ROOT/share" "$BUILD/SecItemProgram" "$KEYCHAINFS" "$directory"
     if [ "$account" = user ] && [ "$(id -u)" = 0 ]; then
-        getent passwd keychainfs-test > /dev/null || useradd -m keychainfs-test
+        getent passwd keychainfs-test > /dev/null || flock /etc useradd -m keychainfs-test
         chown keychainfs-test "$directory"
         as=(runuser -u keychainfs-test --)
     fi

@@ -121,7 +121,7 @@ as "$KEYCHAINFS" create --kdf test
 round
 # The same of a mount made by an ordinary user.
 RUNNER=keychainfs-test
-getent passwd "$RUNNER" > /dev/null || useradd --system --no-create-home --shell /bin/bash "$RUNNER"
+getent passwd "$RUNNER" > /dev/null || flock /etc useradd --system --no-create-home --shell /bin/bash "$RUNNER"
 rm -rf "$HOME"; mkdir -p "$HOME"
 chown -R "$RUNNER" "$CASE_DIR"
 as "$KEYCHAINFS" create --kdf test

@@ -5,7 +5,8 @@
 . "${0%/*}/lib.sh"
 user=keychainfs-test; service=keychainfs-case-$$
 id "$user" > /dev/null 2>&1 ||
-    useradd --system --no-create-home --shell /bin/bash "$user" || id "$user" > /dev/null    # another test may create it now
+    flock /etc useradd --system --no-create-home --shell /bin/bash "$user" ||    # see Account.creation
+    id "$user" > /dev/null                                                       # another test has created it meanwhile
 # pam_exec passes no variable: the helper's copy contains the paths of this program and this home.
 home="$CASE_DIR/login"; mkdir "$home"; K="$home/Keychain"
 sed -e "s|^program=.*|program='$KEYCHAINFS'|" -e "s|^home=.*|home='$home'|" "$CASE_DIR/share/pam/keychainfs-login" \
