@@ -46,6 +46,10 @@ extension SQLiteRecordStore {
 
 /// Inserts each row into the table with matching columns: no two tables have the same columns.
 private struct Salvage {
+    /// The columns that show which of two rows with one number is newer.
+    private static let ages = [
+        "item": ("version", 2), "directory": ("version", 2), "past": ("master_key_generation", 3),
+    ]
     private static let uniqueIndexes = ["directory_tag", "directory_always_tag", "item_tag", "item_always_tag"]
 
     private let pages: PageScanner
@@ -90,9 +94,9 @@ private struct Salvage {
         var values = row.values.map(\.databaseValue)
         if let rowID = row.rowID { values[0] = rowID.databaseValue }
         do {
-            if ["item", "directory"].contains(table) {
-                try db.cachedStatement(sql: "DELETE FROM \(table) WHERE id = ? AND version < ?")
-                    .execute(arguments: [values[0], values[2]])
+            if let (column, index) = Self.ages[table] {
+                try db.cachedStatement(sql: "DELETE FROM \(table) WHERE id = ? AND \(column) < ?")
+                    .execute(arguments: [values[0], values[index]])
             }
             guard let insert = inserts[table] else { return }
             try db.cachedStatement(sql: insert).execute(arguments: StatementArguments(values))
@@ -109,20 +113,32 @@ extension ColumnInfo {
 }
 
 extension RawRow {
-    static let tables = ["store", "slot", "device", "class_key", "user_key", "directory", "item", "secret"]
+    static let tables = [
+        "store", "slot", "device", "class_key", "user_key", "directory", "item", "past", "item_key", "secret",
+    ]
 
     /// The table for rows of this form; nil if it is not a row of a keychain.
     var table: String? {
-        guard rowID != nil else { return values.count == 7 && byteCount(5) == 40 ? "class_key" : nil }
+        guard rowID != nil else { return tableWithoutRowID }
         guard values.first == .null else { return nil }
         switch values.count {
         case 2: return byteCount(1).map { $0 == 16 ? "device" : "secret" }
         case 3: return byteCount(1) == 40 ? "user_key" : nil
         case 9: return byteCount(5) == 40 ? "slot" : nil
         case 10: return byteCount(6) == 40 ? "directory" : nil
+        case 11: return byteCount(6) == 40 ? "past" : nil
         case 13: return byteCount(1) == 16 ? "store" : nil
         case 15: return byteCount(11) == 40 ? "item" : nil
         default: return nil
+        }
+    }
+
+    /// An entry of the index on the tags of `item_key` has as many columns, the tag first.
+    private var tableWithoutRowID: String? {
+        switch values.count {
+        case 3: byteCount(2) == 16 && byteCount(0) == nil ? "item_key" : nil
+        case 7: byteCount(5) == 40 ? "class_key" : nil
+        default: nil
         }
     }
 

@@ -29,13 +29,14 @@ extension SQLiteRecords {
     /// Checks one row in each index, because an unreadable page of one index must not hide that another index misses
     /// the row.
     private func rowByIndexes(of table: IndexedTable, after: RowID) throws(KeychainFault) -> IndexedRows {
-        let next = "SELECT id FROM \(table.name) NOT INDEXED WHERE id > ? ORDER BY id LIMIT 1"
+        let number = table.number
+        let next = "SELECT \(number) FROM \(table.name) NOT INDEXED WHERE \(number) > ? ORDER BY \(number) LIMIT 1"
         guard let id = try row(next, [.row(after)], { try $0.rowID(0) }) else {
             return IndexedRows(unindexed: [], last: nil)
         }
         guard id > after else { throw .decode }
         var (isUnindexed, isIncomplete) = (false, false)
-        for index in StoreIndex.compared where index.table == table.name {
+        for index in StoreIndex.all where index.table == table.name {
             do throws(KeychainFault) {
                 let hasEntry = try row(index.rowWithEntry, [.row(id)]) { try $0.number(0) != 0 }
                 if hasEntry == false { isUnindexed = true }
@@ -50,10 +51,10 @@ extension SQLiteRecords {
     }
 
     func indexEntries(after position: IndexPosition, limit: Int) throws(KeychainFault) -> IndexEntries {
-        guard StoreIndex.compared.indices.contains(position.index) else {
+        guard StoreIndex.all.indices.contains(position.index) else {
             return IndexEntries(wrongEntries: 0, next: nil)
         }
-        let found = try entries(of: StoreIndex.compared[position.index], after: position.entry, limit: limit)
+        let found = try entries(of: StoreIndex.all[position.index], after: position.entry, limit: limit)
         var wrongEntries = 0
         var last = position.entry
         for (entry, isRight) in found {
@@ -73,7 +74,7 @@ extension SQLiteRecords {
     /// Returns the start of the next index; nil after the last one.
     private static func start(behind position: IndexPosition) -> IndexPosition? {
         let next = position.index + 1
-        return StoreIndex.compared.indices.contains(next) ? IndexPosition(index: next) : nil
+        return StoreIndex.all.indices.contains(next) ? IndexPosition(index: next) : nil
     }
 
     /// Reads entries, and whether each refers to a row with its key.
@@ -146,6 +147,8 @@ extension IndexedTable {
         switch self {
         case .directory: "directory"
         case .item: "item"
+        case .past: "past"
+        case .itemKey: "item_key"
         }
     }
 }

@@ -26,7 +26,7 @@ extension SQLiteRecords {
         """
     static let secretOfItem = "SELECT \(ciphertext) FROM item WHERE id = ?"
     /// NULL, as for an item without a secret, if there are two ciphertexts, or one that is not where its size puts it.
-    private static let ciphertext = """
+    static let ciphertext = """
         CASE WHEN secret_row IS NULL THEN CASE WHEN length(secret) <= \(ItemRecord.longestShortSecret) THEN secret END \
         WHEN secret IS NULL THEN (SELECT ciphertext FROM secret \
         WHERE id = secret_row AND length(ciphertext) > \(ItemRecord.longestShortSecret)) END
@@ -116,7 +116,11 @@ extension SQLiteRecords {
         } else {
             erasures?.note()
         }
-        guard let secret, let row = item.secretRow else { return }
+        if let secret, let row = item.secretRow { try putLongSecret(secret, row: row) }
+    }
+
+    /// Inserts or replaces the ciphertext of a secret that has its own row.
+    func putLongSecret(_ secret: [UInt8], row: RowID) throws(KeychainFault) {
         try execute(
             """
             INSERT INTO secret (id, ciphertext) VALUES (?1, ?2) \
@@ -161,6 +165,7 @@ extension SQLiteRecords {
         erasures?.note()
         try deleteLongSecret(of: id, except: nil)
         try execute("DELETE FROM item WHERE id = ?", [.row(id)])
+        try execute("DELETE FROM item_key WHERE item = ?", [.row(id)])
     }
 
     /// Must be called before the item's row is changed, which contains the number of the secret's row.

@@ -98,6 +98,14 @@ extension SQLiteRecords {
         return Dictionary(counts) { $1 }
     }
 
+    func usedKeys(of generations: Set<KeyGeneration>) throws(KeychainFault) -> Set<KeyGeneration> {
+        func used(_ table: String) throws(KeychainFault) -> [KeyGeneration] {
+            let sql = "SELECT DISTINCT protection, generation FROM \(table) WHERE \(Self.isOf(generations))"
+            return try rows(sql) { try $0.keyGeneration(0) }
+        }
+        return Set(try used("item") + used("past"))
+    }
+
     func rowCounts(of old: OldKeys) throws(KeychainFault) -> OldRowCounts {
         func count(_ table: String, _ condition: String) throws(KeychainFault) -> Int {
             try row("SELECT count(*) FROM \(table) WHERE \(condition)") { Int(try $0.number(0)) } ?? 0
@@ -105,7 +113,7 @@ extension SQLiteRecords {
         let masters = "master_key_generation < \(old.masterGeneration)"
         return OldRowCounts(
             items: try count("item", Self.isUnder(old)), directories: try count("directory", masters),
-            past: try count("past", masters))
+            past: try count("past", Self.isUnder(old)))
     }
 
     func itemIDs(of old: OldKeys, after: RowID, limit: Int) throws(KeychainFault) -> [RowID] {
@@ -119,7 +127,7 @@ extension SQLiteRecords {
         return try page(sql, after: after, limit: limit) { try $0.rowID(0) }
     }
 
-    private static func isUnder(_ old: OldKeys) -> String {
+    static func isUnder(_ old: OldKeys) -> String {
         "(\(isOf(old.generations)) OR master_key_generation < \(old.masterGeneration))"
     }
 
@@ -138,7 +146,7 @@ extension SQLiteRecords {
     }
 
     /// All row numbers that are in use.
-    private static let usedRowIDs = ["item", "directory", "past", "secret"].map { "SELECT id FROM \($0)" }
+    private static let usedRowIDs = ["item", "directory", "past", "secret"].map { "SELECT id FROM \($0) NOT INDEXED" }
         .joined(separator: " UNION ALL ")
 
     func firstUnusedRowID(from next: RowID) throws(KeychainFault) -> RowID {
@@ -147,6 +155,11 @@ extension SQLiteRecords {
             .map { "coalesce((SELECT max(id) FROM \($0) WHERE id < ?1), 0)" }.joined(separator: ", ")
         guard let id = try row("SELECT max(\(highest))", [.integer(end)], { try $0.rowID(0) }) else { throw .decode }
         return id < .lastUsual ? max(next, id.next) : try unusedRowID(from: next, below: end)
+    }
+
+    func rowCount(from next: RowID) throws(KeychainFault) -> Int {
+        let sql = "SELECT count(*) FROM (\(Self.usedRowIDs)) WHERE id >= ?"
+        return try row(sql, [.row(next)]) { Int(try $0.number(0)) } ?? 0
     }
 
     /// Searches all rows: for a store in which a row has a number that was never assigned.

@@ -7,7 +7,7 @@ struct SalvageReader {
     /// The column with the row number, by table.
     private static let tables = [
         "store": "id", "slot": "id", "device": "id", "user_key": "generation", "directory": "id", "item": "id",
-        "secret": "id",
+        "past": "id", "secret": "id",
     ]
 
     /// The tables that an unlock reads completely.
@@ -30,7 +30,8 @@ struct SalvageReader {
     mutating func replace(in copy: Database) throws {
         try copy.inTransaction {
             for (table, key) in Self.tables { try replace(table, key, in: copy) }
-            try addClassKeys(to: copy)
+            try addRows(of: "class_key", to: copy)
+            try addRows(of: "item_key", to: copy)
             return .commit
         }
     }
@@ -54,13 +55,13 @@ struct SalvageReader {
         return known + Set(listed).subtracting(known)
     }
 
-    /// Adds class keys, which have no number. Class keys that were recovered from the pages exist already.
-    private mutating func addClassKeys(to copy: Database) throws {
-        let columns = try source.columns(in: "class_key")
+    /// Adds rows that have no number. Those that were recovered from the pages exist already.
+    private mutating func addRows(of table: String, to copy: Database) throws {
+        let columns = try source.columns(in: table)
         let values = columns.map { $0.asRead($0.name) }.joined(separator: ", ")
         let places = columns.map { _ in "?" }.joined(separator: ", ")
-        let insert = "INSERT INTO class_key SELECT \(places) EXCEPT SELECT * FROM class_key"
-        for row in try rows("SELECT \(values) FROM class_key") { try put(row, insert, in: copy) }
+        let insert = "INSERT OR REPLACE INTO \(table) SELECT \(places) EXCEPT SELECT * FROM \(table)"
+        for row in try rows("SELECT \(values) FROM \(table)") { try put(row, insert, in: copy) }
     }
 
     /// Reads rows until the first unreadable one. Throws if the disk fails.

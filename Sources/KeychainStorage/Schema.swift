@@ -3,8 +3,8 @@ internal import GRDB
 /// The tables of format 2, and how a file that has them is distinguished from any other.
 ///
 /// Rows contain exactly the fields of the records, so the schema determines what is readable in the file. Columns are in
-/// the order in which they are digested, with the contents last, so that digests need no overflow pages. The tables
-/// `past` and `item_key` are empty: later versions of this format use them.
+/// the order in which they are digested, with the contents last, so that digests need no overflow pages. Rows
+/// of `past` and `item_key` are written by later versions of this format; this one verifies, copies and reseals them.
 enum Schema {
     /// `PRAGMA application_id`: "KCFS".
     static let applicationID: Int32 = 0x4B43_4653

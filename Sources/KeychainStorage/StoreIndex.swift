@@ -32,8 +32,8 @@ struct StoreIndex: Hashable, Sendable {
         StoreIndex(name: "item_key_tag", table: "item_key", key: "tag"),
     ]
 
-    /// The indexes of tables that contain rows.
-    static let compared = all.filter { index in IndexedTable.allCases.contains { $0.name == index.table } }
+    /// Whether its key is a lookup tag, otherwise a row number.
+    var isOfTags: Bool { key.hasSuffix("tag") }
 
     /// The statement that creates the index, spelled as SQLite stores it.
     var statement: String {

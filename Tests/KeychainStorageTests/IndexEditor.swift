@@ -11,14 +11,19 @@ struct IndexEditor {
 
     init(_ path: String) { self.path = path }
 
-    /// Executes `sql` on the entries of `index`, which it knows as table `entries` of the columns `key` and `id`.
+    /// Executes `sql` on the entries of `index`, which it knows as table `entries` of the columns `key` and `id`; for
+    /// item keys also `kind`.
     func edit(_ index: String, key type: String = "BLOB", _ sql: String, _ arguments: StatementArguments = []) throws {
         let schema = try perform { db in
             let sql = "SELECT sql, tbl_name FROM sqlite_schema WHERE name = ?"
             let row = try Row.fetchOne(db, sql: sql, arguments: [index])
             return (try #require(row?["sql"] as String?), try #require(row?["tbl_name"] as String?))
         }
-        let table = "CREATE TABLE entries (key \(type), id INTEGER, PRIMARY KEY (key, id)) WITHOUT ROWID"
+        let columns = schema.1 == "item_key" ? ["key", "id", "kind"] : ["key", "id"]
+        let table = """
+            CREATE TABLE entries (key \(type), \(columns.dropFirst().map { "\($0) INTEGER" }.joined(separator: ", ")), \
+            PRIMARY KEY (\(columns.joined(separator: ", ")))) WITHOUT ROWID
+            """
         try rewrite(index, as: ("table", "entries", "entries", table))
         try perform { try $0.execute(sql: sql, arguments: arguments) }
         try rewrite("entries", as: ("index", index, schema.1, schema.0))

@@ -67,18 +67,19 @@ enum RandomDamage: String, CaseIterable, Sendable {
     // MARK: Indexes
 
     private static func editIndex(_ path: String, _ generator: inout SeededGenerator) throws -> String {
-        let index = StoreIndex.compared[Int.random(in: 0..<StoreIndex.compared.count, using: &generator)]
+        let index = StoreIndex.all[Int.random(in: 0..<StoreIndex.all.count, using: &generator)]
         let count = [1, 1, 2, 50][Int.random(in: 0..<4, using: &generator)]
         let rows =
             "id IN (SELECT id FROM entries ORDER BY (id * \(Int.random(in: 3...9999, using: &generator))) % 10007 LIMIT \(count))"
-        let newKey = index.isUnique ? blob(16, &generator) : "key + \(Int.random(in: 1...3, using: &generator))"
+        let newKey = index.isOfTags ? blob(16, &generator) : "key + \(Int.random(in: 1...3, using: &generator))"
+        let kind = index.table == "item_key" ? ", kind" : ""
         let statements = [
             "DELETE FROM entries WHERE \(rows)", "UPDATE OR IGNORE entries SET key = \(newKey) WHERE \(rows)",
             "UPDATE OR IGNORE entries SET id = id + \(Int.random(in: 1...5, using: &generator)) WHERE \(rows)",
-            "INSERT OR IGNORE INTO entries SELECT \(newKey), id FROM entries WHERE \(rows)",
+            "INSERT OR IGNORE INTO entries SELECT \(newKey), id\(kind) FROM entries WHERE \(rows)",
         ]
         let sql = statements[Int.random(in: 0..<statements.count, using: &generator)]
-        try IndexEditor(path).edit(index.name, key: index.isUnique ? "BLOB" : "INTEGER", sql)
+        try IndexEditor(path).edit(index.name, key: index.isOfTags ? "BLOB" : "INTEGER", sql)
         return "\(index.name): \(sql)"
     }
 
@@ -90,9 +91,9 @@ enum RandomDamage: String, CaseIterable, Sendable {
     private static func hideRow(_ path: String, _ generator: inout SeededGenerator) throws -> String {
         let table = Bool.random(using: &generator) ? "item" : "directory"
         let row = try row(of: table, path, &generator)
-        for index in StoreIndex.compared where index.table == table && Bool.random(using: &generator) {
+        for index in StoreIndex.all where index.table == table && Bool.random(using: &generator) {
             let sql = "DELETE FROM entries WHERE id = \(row)"
-            try IndexEditor(path).edit(index.name, key: index.isUnique ? "BLOB" : "INTEGER", sql)
+            try IndexEditor(path).edit(index.name, key: index.isOfTags ? "BLOB" : "INTEGER", sql)
         }
         return "\(table) \(row) hidden"
     }

@@ -1,5 +1,6 @@
 import Foundation
 import GRDB
+import KeychainTesting
 import Testing
 
 @testable import Keychain
@@ -31,6 +32,16 @@ struct WrongIndexes {
         for (name, value) in contents { try fixture.add(name, value) }
         for name in ["first", "second"] { contents[name] = try fixture.add(name, .always) }
         _ = try fixture.add("elsewhere", .always, in: other)
+        let past = try fixture.add("past", [1])
+        try fixture.keychain.makePast(past.id)
+        let replaced = try fixture.add("replaced", [UInt8](repeating: 1, count: 3000))
+        try fixture.keychain.makePast(replaced.id, isKept: true)
+        contents["replaced"] = [UInt8](repeating: 1, count: 3000)
+        for item in [replaced.id, RowID(rawValue: replaced.id.rawValue - 1)] {
+            try fixture.keychain.addItemKeys(
+                to: item,
+                tags: [1, 2].map { [UInt8](repeating: UInt8(truncatingIfNeeded: item.rawValue) ^ $0, count: 16) })
+        }
         fixture.ring.lock()
         contents["sealed"] = try fixture.add("sealed", .whenUnlockedUnlessOpen)
         self.contents = contents
@@ -42,15 +53,16 @@ struct WrongIndexes {
 
     /// Makes entries of `index` wrong.
     func make(_ edit: Edit, of index: StoreIndex) throws {
-        let isTag = index.isUnique
+        let isTag = index.isOfTags
         let newKey = isTag ? "randomblob(16)" : "key + 1000000"
+        let kind = index.table == "item_key" ? ", kind" : ""
         let one = "(SELECT max(id) FROM entries)"
         let sql =
             switch edit {
             case .missing: "DELETE FROM entries WHERE id = \(one)"
             case .moved: "UPDATE entries SET key = \(newKey) WHERE id = \(one)"
             case .foreign: "UPDATE entries SET id = 999999 WHERE id = \(one)"
-            case .doubled: "INSERT INTO entries SELECT \(newKey), id FROM entries WHERE id = \(one)"
+            case .doubled: "INSERT INTO entries SELECT \(newKey), id\(kind) FROM entries WHERE id = \(one)"
             }
         try IndexEditor(scratch.keychain).edit(index.name, key: isTag ? "BLOB" : "INTEGER", sql)
     }

@@ -19,6 +19,8 @@ package struct InMemoryRecords: Sendable {
     package private(set) var directoryRecords: [RowID: DirectoryRecord] = [:]
     package private(set) var itemRecords: [RowID: ItemRecord] = [:]
     package var secrets: [RowID: [UInt8]] = [:]
+    package var pastRecords: [RowID: PastRecord] = [:]
+    package var itemKeys: [ItemKeyRecord.Position: [UInt8]] = [:]
     private var directoryTags: [Tag: RowID] = [:]
     private var itemTags: [Tag: RowID] = [:]
 
@@ -28,8 +30,9 @@ package struct InMemoryRecords: Sendable {
     func firstUnusedRowID(from next: RowID) -> RowID? {
         let end = RowID(rawValue: RowID.lastUsual.rawValue + RowID.tableCapacity)
         let last = RowID(rawValue: next.rawValue - 1)
-        let secretRows = itemRecords.values.compactMap(\.secretRow)
-        let used = ([last] + directoryRecords.keys + itemRecords.keys + secretRows).filter { $0 < end }.sorted()
+        let secretRows = itemRecords.values.compactMap(\.secretRow) + pastRecords.values.compactMap(\.secretRow)
+        let rows = Array(directoryRecords.keys) + Array(itemRecords.keys) + Array(pastRecords.keys)
+        let used = ([last] + rows + secretRows).filter { $0 < end }.sorted()
         guard let highest = used.last, highest >= .lastUsual else { return used.last?.next }
         let followers = used.dropFirst() + [end]
         return zip(used, followers).reversed().first {

@@ -4,7 +4,7 @@ import Synchronization
 /// Reads and changes of one transaction, on its own copy of the rows. Used by one thread.
 final class InMemoryTransaction: RecordWriter {
     var records: InMemoryRecords
-    private let secretReads: SecretReads
+    let secretReads: SecretReads
 
     init(_ records: InMemoryRecords, _ secretReads: SecretReads) {
         self.records = records
@@ -119,7 +119,8 @@ final class InMemoryTransaction: RecordWriter {
     func rowCounts(of old: OldKeys) throws(KeychainFault) -> OldRowCounts {
         OldRowCounts(
             items: try itemIDs(of: old, after: .none, limit: .max).count,
-            directories: try directoryIDs(of: old, after: .none, limit: .max).count)
+            directories: try directoryIDs(of: old, after: .none, limit: .max).count,
+            past: try pastIDs(of: old, after: .none, limit: .max).count)
     }
 
     func itemIDs(of old: OldKeys, after: RowID, limit: Int) throws(KeychainFault) -> [RowID] {
@@ -145,7 +146,13 @@ final class InMemoryTransaction: RecordWriter {
     }
 
     func indexedRows(_ table: IndexedTable, after: RowID, limit: Int) throws(KeychainFault) -> IndexedRows {
-        let all = table == .item ? Array(records.itemRecords.keys) : Array(records.directoryRecords.keys)
+        let all: [RowID] =
+            switch table {
+            case .directory: Array(records.directoryRecords.keys)
+            case .item: Array(records.itemRecords.keys)
+            case .past: Array(records.pastRecords.keys)
+            case .itemKey: Array(Set(records.itemKeys.keys.map(\.item)))
+            }
         let page = all.filter { $0 > after }.sorted().prefix(limit)
         return IndexedRows(
             unindexed: page.filter(records.unindexedRows.contains), last: page.count < limit ? nil : page.last)
@@ -205,5 +212,8 @@ final class InMemoryTransaction: RecordWriter {
     }
 
     func deleteDirectory(_ id: RowID) throws(KeychainFault) { records.deleteDirectory(id) }
-    func deleteItem(_ id: RowID) throws(KeychainFault) { records.deleteItem(id) }
+    func deleteItem(_ id: RowID) throws(KeychainFault) {
+        records.deleteItem(id)
+        records.itemKeys = records.itemKeys.filter { $0.key.item != id }
+    }
 }

@@ -72,6 +72,10 @@ extension InMemoryRecords {
         for key in userKeyRecords.values { sums.keys += try digest.sum(key) }
         for directory in directoryRecords.values { sums.rows += try digest.sum(directory) }
         for item in itemRecords.values { sums.rows += try digest.sum(item) }
+        for past in pastRecords.values { sums.rows += try digest.sum(past) }
+        for (key, tag) in itemKeys {
+            sums.rows += try digest.sum(ItemKeyRecord(item: key.item, kind: key.kind, tag: tag))
+        }
         return sums
     }
 }

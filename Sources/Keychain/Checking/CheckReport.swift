@@ -23,6 +23,11 @@ package struct CheckReport: Hashable, Sendable {
 
     package var directories = 0
     package var items = 0
+    package var pastValues = 0
+    /// The past values that are not authentic.
+    package var damagedPast: [RowID] = []
+    /// Whether the number of their bytes in the header is wrong.
+    package var arePastBytesWrong = false
     /// The number of rows that could not be opened because of the lock state.
     package var unavailable = 0
     /// The number of items that only another device can open. Only the digest shows whether they are unchanged.
@@ -54,8 +59,10 @@ package struct CheckReport: Hashable, Sendable {
     package var leftovers: [String] = []
 
     package var isConsistent: Bool {
-        damagedDirectories.isEmpty && damagedItems.isEmpty && damage.isEmpty && damagedKeys.total == 0
+        damagedDirectories.isEmpty && damagedItems.isEmpty && damagedPast.isEmpty && damage.isEmpty
+            && damagedKeys.total == 0
             && structureFaults == 0 && rowFault == nil && indexes.areConsistent && sharedNames == 0
+            && !arePastBytesWrong
     }
 
     /// Whether a part of the keychain could not even be listed.

@@ -19,6 +19,7 @@ extension KeychainStore {
             report.indexes = try compareIndexes()
         }
         try nameUnindexedRows(&report)
+        try checkPast(&report)
         if report.hasUnreadablePages {
             report.unreadableRows = try unreadableRows(report)
         } else if report.indexes.areConsistent, try countedItems() != report.visitedItems {

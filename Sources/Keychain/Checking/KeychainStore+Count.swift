@@ -10,7 +10,8 @@ extension KeychainStore {
 
     private func committedItemCount() throws(KeychainFault) -> Int {
         try keys.ledger.read(store) { (reader, header) throws(KeychainFault) in
-            Int(clamping: max(0, header.sums.rows.count - Int64(try reader.directoryCount())))
+            let others = try reader.directoryCount() + reader.pastCount() + reader.itemKeyCount()
+            return Int(clamping: max(0, header.sums.rows.count - Int64(others)))
         }
     }
 
@@ -31,7 +32,7 @@ extension KeychainStore {
 }
 
 extension RecordReader {
-    /// Returns the number of rows that are neither items nor directories.
+    /// Returns the number of rows that an unlock reads.
     func keyRowCount() throws(KeychainFault) -> Int {
         try 1 + slots().count + devices().count + classKeys().count + userKeys().count
     }

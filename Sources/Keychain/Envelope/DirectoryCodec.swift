@@ -30,8 +30,7 @@ package enum DirectoryCodec {
         switch directory.key {
         case .container(let scope): fields.add(Tag.container, encode(scope))
         case .group: break
-        case .service(.generic(let service)): fields.add(Tag.service, try service.encoded())
-        case .service(.internet(let service)): try add(service, to: &fields)
+        case .service(let service): try add(service, to: &fields)
         }
         fields.add(Tag.creationDate, try directory.creationDate.encoded())
         fields.add(Tag.changeDate, try directory.changeDate.encoded())
@@ -71,11 +70,32 @@ package enum DirectoryCodec {
     /// Decodes the key of a container or service; nil for a group, whose name is the last field.
     private static func containerOrService(_ fields: inout FieldList) throws(KeychainFault) -> Directory.Key? {
         if let container = fields.optional(Tag.container) { return .container(try decode(Array(container))) }
+        return try service(&fields).map { .service($0) }
+    }
+
+    /// Decodes a service or server; nil without one.
+    static func service(_ fields: inout FieldList) throws(KeychainFault) -> ServiceKey? {
         if let service = fields.optional(Tag.service) {
-            return .service(.generic(service: try AttributeValue(decoding: service)))
+            return .generic(service: try AttributeValue(decoding: service))
         }
         guard let server = fields.optional(Tag.server) else { return nil }
-        return .service(.internet(try internet(server, &fields)))
+        return .internet(try internet(server, &fields))
+    }
+
+    /// Adds the fields of a service or server.
+    static func add(_ key: ServiceKey, to fields: inout FieldList) throws(KeychainFault) {
+        switch key {
+        case .generic(let service): fields.add(Tag.service, try service.encoded())
+        case .internet(let service): try add(service, to: &fields)
+        }
+    }
+
+    /// Whether this is the canonical form of a key, in which default values count as "not set".
+    static func isValid(_ key: ServiceKey) -> Bool {
+        switch key {
+        case .generic(let service): service.bytes != nil
+        case .internet(let service): service == service.normalized && service.isNameable
+        }
     }
 
     /// Encodes item class and synchronizable, 1 byte each.
@@ -126,8 +146,7 @@ extension Directory.Key {
         switch self {
         case .container: true
         case .group(let name): AttributeValue.isValidUTF8(name) && name != ContainerKey.defaultAccessGroup
-        case .service(.generic(let service)): service.bytes != nil
-        case .service(.internet(let service)): service == service.normalized && service.isNameable
+        case .service(let key): DirectoryCodec.isValid(key)
         }
     }
 }

@@ -8,12 +8,13 @@ enum PaddedPlaintext {
 
     /// Encodes fields into locked memory.
     ///
+    /// - Parameter minimum: The size of a short plaintext in bytes.
     /// - Throws: `attributesTooLarge` if they do not fit into a slab.
-    static func encode(_ fields: FieldList) throws(KeychainFault) -> SecretBytes {
+    static func encode(_ fields: FieldList, minimum: Int = 0) throws(KeychainFault) -> SecretBytes {
         let count = fields.byteCount
         guard count <= FieldList.maximumCount else { throw .attributesTooLarge }
         do throws(CryptoError) {
-            var plaintext = try SecretBytes(count: Padding.paddedCount(prefixCount + count))
+            var plaintext = try SecretBytes(count: max(minimum, Padding.paddedCount(prefixCount + count)))
             var output = plaintext.mutableBytes
             let offset = output.write([UInt8](littleEndian: UInt32(count)).rawSpan)
             var body = output._mutatingExtracting(offset..<offset + count)
@@ -27,13 +28,15 @@ enum PaddedPlaintext {
     /// Decodes the fields.
     ///
     /// - Throws: `decode` unless every byte, including the padding, is as `encode` writes it.
-    static func decode(_ plaintext: RawSpan) throws(KeychainFault) -> FieldList {
+    static func decode(_ plaintext: RawSpan, minimum: Int = 0) throws(KeychainFault) -> FieldList {
         let octets = plaintext.octets
         guard octets.count >= prefixCount else { throw .decode }
         var count = 0
         for index in 0..<prefixCount { count |= Int(octets[index]) << (8 * index) }
         let end = prefixCount + count
-        guard count <= FieldList.maximumCount, end <= octets.count, octets.count == Padding.paddedCount(end) else {
+        guard count <= FieldList.maximumCount, end <= octets.count,
+            octets.count == max(minimum, Padding.paddedCount(end))
+        else {
             throw .decode
         }
         guard plaintext.extracting(end..<octets.count).isZero else { throw .decode }

@@ -124,6 +124,7 @@ final class DigestLedger: TransactionEnding {
             let next = min(max(state.nextRow ?? .first, header.nextRow), .limit)
             (state.nextRow, header.nextRow) = (next, next)
             header.sums += state.pending.total()
+            header.past.add(state.pending.pastBytes)
             state.clock.advance(&header)
             state.next = CommitIdentity(header)
         }

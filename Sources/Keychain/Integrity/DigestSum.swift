@@ -103,6 +103,9 @@ struct DigestDelta: Sendable {
     /// The device that runs a rekey from now on, or 0; nil if that does not change.
     private(set) var rekeyDevice: Int64?
 
+    /// The change of the number of bytes of past values.
+    private(set) var pastBytes: Int64 = 0
+
     mutating func add(_ sum: DigestSum, at position: RowPosition) { add(RowChange(position: position, sum: sum)) }
 
     mutating func add(_ change: RowChange) {
@@ -120,6 +123,7 @@ struct DigestDelta: Sendable {
     mutating func rotate(to keys: HeaderKeys) { rotation = keys }
     mutating func setRekeyDevice(_ device: Int64) { rekeyDevice = device }
     mutating func raiseCommit(above number: Int64) { commitFloor = max(commitFloor, number) }
+    mutating func add(pastBytes: Int64) { self.pastBytes &+= pastBytes }
     mutating func touch(_ directory: RowID) { touched.insert(directory) }
 
     mutating func add(_ other: DigestDelta) {
@@ -129,6 +133,7 @@ struct DigestDelta: Sendable {
         rotation = other.rotation ?? rotation
         rekeyDevice = other.rekeyDevice ?? rekeyDevice
         raiseCommit(above: other.commitFloor)
+        add(pastBytes: other.pastBytes)
     }
 
     /// Returns the sums of the changes of the rows up to `position`.

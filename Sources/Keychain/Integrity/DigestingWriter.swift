@@ -5,8 +5,8 @@
 ///
 /// Used by one thread, within one call of the store.
 final class DigestingWriter: RecordWriter {
-    private let base: any RecordWriter
-    private let digest: RowDigest
+    let base: any RecordWriter
+    let digest: RowDigest
     /// The ledger of the store; nil in a copy, whose rows keep their numbers.
     private let ledger: DigestLedger?
     /// The state of the indexes; nil in a copy, whose indexes match its rows.
@@ -74,18 +74,16 @@ final class DigestingWriter: RecordWriter {
         try checkName(of: item)
         let old = try oldItem(item.id)
         var item = item
-        item.secretRow = try secretRow(of: item, secret: secret, old: old?.record?.secretRow)
+        item.secretRow = try secretRow(item.secretRow, secret: secret, old: old?.record?.secretRow)
         try base.put(item, secret: secret)
         noteItem(item.id, old: old, new: (try digest.sum(item), item.directory))
     }
 
     /// Returns the number of the row for a long secret: the present one, if the item has one.
-    private func secretRow(
-        of item: ItemRecord, secret: [UInt8]?, old: RowID?
-    ) throws(KeychainFault) -> RowID? {
+    func secretRow(_ wanted: RowID?, secret: [UInt8]?, old: RowID?) throws(KeychainFault) -> RowID? {
         guard let secret else { return old }
         guard secret.count > ItemRecord.longestShortSecret else { return nil }
-        if let row = old ?? item.secretRow { return row }
+        if let row = old ?? wanted { return row }
         guard let ledger else { throw .param }
         return try ledger.reserveRowID()
     }
@@ -117,7 +115,9 @@ final class DigestingWriter: RecordWriter {
 
     func deleteItem(_ id: RowID) throws(KeychainFault) {
         guard let old = try oldItem(id) else { return }
+        let keys = try oldItemKeys(of: id)
         try base.deleteItem(id)
+        for (position, sum) in keys { note(position, old: sum, new: nil) }
         noteItem(id, old: old, new: nil)
     }
 
@@ -193,10 +193,16 @@ final class DigestingWriter: RecordWriter {
 
     private func note(_ table: RowTable, _ id: RowID = .none, old: DigestSum?, new: DigestSum?) throws(KeychainFault) {
         if table == .directory { before.touched.remove(id) }
+        note(RowPosition(table: table, id: id.rawValue), old: old, new: new)
+    }
+
+    func note(_ position: RowPosition, old: DigestSum?, new: DigestSum?) {
         var change = new ?? DigestSum()
         if let old { change -= old }
-        difference.add(change, at: RowPosition(table: table, id: id.rawValue))
+        difference.add(change, at: position)
     }
+
+    func note(pastBytes change: Int64) { difference.add(pastBytes: change) }
 
     private func noteItem(
         _ id: RowID, old: (sum: DigestSum, record: ItemRecord?)?, new: (sum: DigestSum, directory: RowID)?
@@ -338,6 +344,10 @@ extension DigestingWriter {
         try base.itemCounts(of: generations)
     }
 
+    func usedKeys(of generations: Set<KeyGeneration>) throws(KeychainFault) -> Set<KeyGeneration> {
+        try base.usedKeys(of: generations)
+    }
+
     func rowCounts(of old: OldKeys) throws(KeychainFault) -> OldRowCounts { try base.rowCounts(of: old) }
 
     func itemIDs(of old: OldKeys, after: RowID, limit: Int) throws(KeychainFault) -> [RowID] {
@@ -354,6 +364,7 @@ extension DigestingWriter {
 
     func itemCount() throws(KeychainFault) -> Int { try base.itemCount() }
     func directoryCount() throws(KeychainFault) -> Int { try base.directoryCount() }
+    func rowCount(from next: RowID) throws(KeychainFault) -> Int { try base.rowCount(from: next) }
     func firstUnusedRowID(from next: RowID) throws(KeychainFault) -> RowID { try base.firstUnusedRowID(from: next) }
 
     func indexedRows(_ table: IndexedTable, after: RowID, limit: Int) throws(KeychainFault) -> IndexedRows {

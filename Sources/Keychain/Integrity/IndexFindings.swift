@@ -7,7 +7,7 @@ package struct IndexFindings: Hashable, Sendable {
     /// lookups or listings miss them.
     package private(set) var directories: [RowID] = []
     package private(set) var items: [RowID] = []
-    /// The number of these rows.
+    /// The number of these rows, and of such past values and item keys.
     package private(set) var unindexedRows = 0
     /// The number of entries that refer to no row or to a row with another key.
     package private(set) var wrongEntries = 0
@@ -27,6 +27,7 @@ package struct IndexFindings: Hashable, Sendable {
         switch table {
         case .directory: directories += rows.prefix(max(0, Self.namedLimit - directories.count))
         case .item: items += rows.prefix(max(0, Self.namedLimit - items.count))
+        case .past, .itemKey: break
         }
     }
 

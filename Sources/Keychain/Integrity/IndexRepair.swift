@@ -37,7 +37,7 @@ package struct IndexRepair {
     /// Whether the disk has space for the rebuilt indexes, which are written to the log first.
     private func hasSpace(_ available: () -> UInt64?) throws(KeychainFault) -> Bool {
         let rows = try keychain.store.read { (reader) throws(KeychainFault) in
-            try reader.itemCount() + reader.directoryCount()
+            try reader.itemCount() + reader.directoryCount() + reader.pastCount() + reader.itemKeyCount()
         }
         return keychain.hasSpace(for: rows * Self.bytesPerRow, longest: 0) { available() ?? .max }
     }

@@ -63,7 +63,9 @@ struct IndexScan {
         stage =
             switch table {
             case .directory: .rows(.item, after: RowID(rawValue: .min), limit: pageSize)
-            case .item: .entries(after: .start)
+            case .item: .rows(.past, after: RowID(rawValue: .min), limit: pageSize)
+            case .past: .rows(.itemKey, after: RowID(rawValue: .min), limit: pageSize)
+            case .itemKey: .entries(after: .start)
             }
     }
 

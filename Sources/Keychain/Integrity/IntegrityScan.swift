@@ -27,6 +27,18 @@ final class IntegrityScan {
     struct Progress: Sendable {
         var reached = RowPosition.start
         var sums = StoreSums()
+
+        /// Continues after the last row of a complete page, or with the next table. An incomplete page is the last one: waiting
+        /// for an empty one, the scan might never end next to a steady writer.
+        mutating func advance(past last: RowID?, next: RowTable) {
+            reached =
+                last.map { RowPosition(table: reached.table, id: $0.rawValue) } ?? RowPosition(table: next, id: .min)
+        }
+
+        /// The position among item keys; nil before the first one.
+        var itemKey: ItemKeyRecord.Position? {
+            reached.id == .min ? nil : ItemKeyRecord.Position(item: RowID(rawValue: reached.id), kind: reached.kind)
+        }
     }
 
     enum Step {
@@ -80,19 +92,24 @@ final class IntegrityScan {
         case .directory:
             let rows = try reader.directories(after: after, limit: pageSize)
             for row in rows { progress.sums.rows += try digest.sum(row) }
-            progress.reached =
-                rows.last.map { RowPosition(table: .directory, id: $0.id.rawValue) }
-                ?? RowPosition(table: .item, id: .min)
-        case .item, .past, .itemKey:
+            progress.advance(past: rows.count == pageSize ? rows.last?.id : nil, next: .item)
+        case .item:
             let rows = try reader.items(after: after, limit: pageSize)
             for row in rows { progress.sums.rows += try digest.sum(row) }
-            // An incomplete page is the last one. Waiting for an empty one, the scan might never end next to a steady
-            // writer.
-            guard rows.count == pageSize, let last = rows.last else {
+            progress.advance(past: rows.count == pageSize ? rows.last?.id : nil, next: .past)
+        case .past:
+            let rows = try reader.pastValues(after: after, limit: pageSize)
+            for row in rows { progress.sums.rows += try digest.sum(row) }
+            progress.advance(past: rows.count == pageSize ? rows.last?.id : nil, next: .itemKey)
+        case .itemKey:
+            let page = try reader.itemKeys(after: progress.itemKey, limit: pageSize)
+            guard page.malformed == 0 else { throw .decode }
+            for row in page.records { progress.sums.rows += try digest.sum(row) }
+            guard let last = page.last else {
                 let header = try digest.header(of: reader.store())
                 return .finished(IntegrityFault(found: progress.sums, committed: header.sums))
             }
-            progress.reached.id = last.id.rawValue
+            progress.reached = RowPosition(table: .itemKey, id: last.item.rawValue, kind: last.kind)
         }
         return .more
     }

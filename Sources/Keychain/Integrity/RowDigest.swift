@@ -19,14 +19,17 @@ enum RowTable: UInt8, Sendable {
 /// The position of a row in the order of verification: by table, then by row number.
 struct RowPosition: Comparable, Sendable {
     var table: RowTable
-    /// The row number of a directory or item. The few rows of other tables are verified together.
+    /// The row number of a directory, item or past value, or the item of an item key. The few rows of other tables are
+    /// verified together.
     var id: Int64 = 0
+    /// The kind of an item key.
+    var kind: Int64 = 0
 
     /// The position before every row.
     static let start = RowPosition(table: .store, id: -1)
 
     static func < (a: RowPosition, b: RowPosition) -> Bool {
-        a.table.rawValue != b.table.rawValue ? a.table.rawValue < b.table.rawValue : a.id < b.id
+        (a.table.rawValue, a.id, a.kind) < (b.table.rawValue, b.id, b.kind)
     }
 }
 
@@ -153,6 +156,29 @@ struct RowDigest: Sendable {
         columns.add(record.metadata.nonceAndTag.bytes)
         columns.add(noncesAndTags: record.secretNoncesAndTags)
         columns.add(record.metadata.ciphertext)
+        return try sum(columns)
+    }
+
+    func sum(_ record: PastRecord) throws(KeychainFault) -> DigestSum {
+        var columns = RowColumns(.past)
+        columns.add(record.id.rawValue)
+        columns.add(Int64(record.protection.rawValue))
+        columns.add(record.generation)
+        columns.add(record.masterKeyGeneration)
+        columns.add(optional: record.secretRow?.rawValue)
+        columns.add(record.tag)
+        columns.add(record.info.nonceAndTag.bytes)
+        columns.add(noncesAndTags: record.secretNoncesAndTags)
+        columns.add(record.info.ciphertext)
+        columns.add(record.metadata)
+        return try sum(columns)
+    }
+
+    func sum(_ record: ItemKeyRecord) throws(KeychainFault) -> DigestSum {
+        var columns = RowColumns(.itemKey)
+        columns.add(record.position.item.rawValue)
+        columns.add(record.position.kind)
+        columns.add(record.tag)
         return try sum(columns)
     }
 

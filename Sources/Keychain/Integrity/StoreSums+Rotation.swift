@@ -19,6 +19,14 @@ extension StoreSums {
             before += try old.sum(row)
             after += try new.sum(row)
         }
+        try reader.forEachReadablePast { (row) throws(KeychainFault) in
+            before += try old.sum(row)
+            after += try new.sum(row)
+        }
+        try reader.forEachReadableItemKey { (row) throws(KeychainFault) in
+            before += try old.sum(row)
+            after += try new.sum(row)
+        }
         var sums = StoreSums()
         sums.keys = try new.sum(records)
         sums.rows = after

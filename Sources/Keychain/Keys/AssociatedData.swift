@@ -14,6 +14,7 @@ package enum SealedField: UInt8, Sendable {
     /// The columns under a row MAC.
     case row = 10
     case pastUserKey = 11
+    case pastInfo = 12
 }
 
 /// Associated data, which identify the field, the row and the store of a ciphertext.

@@ -121,4 +121,10 @@ package struct PastLimits: Hashable, Sendable {
     package var byteLimit: Int64 = 256 << 20
     /// The number of bytes of the past values in the store.
     package var bytes: Int64 = 0
+
+    /// Counts the bytes of added or (negative) removed past values. A header with a wrong number stays usable.
+    mutating func add(_ change: Int64) {
+        let (sum, isOverflow) = bytes.addingReportingOverflow(change)
+        bytes = isOverflow ? bytes : max(0, sum)
+    }
 }

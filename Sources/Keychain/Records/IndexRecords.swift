@@ -1,6 +1,8 @@
 /// A table whose rows are found through indexes.
 package enum IndexedTable: CaseIterable, Sendable {
-    case directory, item
+    case directory, item, past
+    /// Its rows count as those of their item.
+    case itemKey
 }
 
 /// A page of rows that were compared with the indexes.

@@ -17,6 +17,23 @@ extension RecordReader {
             next: { (after) throws(KeychainFault) in try itemIDs(after: after, limit: 1).first }, body)
     }
 
+    /// Calls `body` with every past value, in the order of IDs, and skips malformed ones.
+    func forEachReadablePast(_ body: (PastRecord) throws(KeychainFault) -> Void) throws(KeychainFault) {
+        try forEachReadable(
+            page: { (after, limit) throws(KeychainFault) in try pastValues(after: after, limit: limit) }, id: \.id,
+            next: { (after) throws(KeychainFault) in try pastIDs(after: after, limit: 1).first }, body)
+    }
+
+    /// Calls `body` with every item key, in the order of items and kinds, and skips malformed ones.
+    func forEachReadableItemKey(_ body: (ItemKeyRecord) throws(KeychainFault) -> Void) throws(KeychainFault) {
+        var after: ItemKeyRecord.Position?
+        repeat {
+            let page = try itemKeys(after: after, limit: Self.pageSize)
+            for key in page.records { try body(key) }
+            after = page.last
+        } while after != nil
+    }
+
     /// After rows of which one is malformed, reads them one by one.
     ///
     /// - Throws: `decode` for a page that SQLite reports as malformed: after that, SQLite commits nothing in the same

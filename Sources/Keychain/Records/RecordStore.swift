@@ -1,5 +1,5 @@
 /// Reads of one consistent state of the store. All lookups are O(log n).
-package protocol RecordReader {
+package protocol RecordReader: PastRecordReader {
     func store() throws(KeychainFault) -> StoreRecord
     func slots() throws(KeychainFault) -> [SlotRecord]
     func devices() throws(KeychainFault) -> [DeviceRecord]
@@ -56,6 +56,8 @@ package protocol RecordReader {
     func directoryCount() throws(KeychainFault) -> Int
     /// Returns the number of items under each of those keys, without keys that no item uses. O(n).
     func itemCounts(of generations: Set<KeyGeneration>) throws(KeychainFault) -> [KeyGeneration: Int]
+    /// Returns those of the keys that items or past values use. O(n).
+    func usedKeys(of generations: Set<KeyGeneration>) throws(KeychainFault) -> Set<KeyGeneration>
     /// Returns the numbers of rows under old keys. O(n).
     func rowCounts(of old: OldKeys) throws(KeychainFault) -> OldRowCounts
     /// Returns at most `limit` IDs of items under old class keys, or with a MAC under old master keys, that are greater
@@ -70,6 +72,8 @@ package protocol RecordReader {
     /// If a damaged row has a number that leaves none for others, the first one that ``RowID/tableCapacity`` unused
     /// numbers follow.
     func firstUnusedRowID(from next: RowID) throws(KeychainFault) -> RowID
+    /// Returns the number of rows with a number of at least `next`.
+    func rowCount(from next: RowID) throws(KeychainFault) -> Int
 
     /// Searches each index for at most `limit` rows of a table with numbers greater than `after`, in the order of
     /// numbers. With a limit of 1, an unreadable index does not prevent the search in the others.
@@ -82,7 +86,7 @@ package protocol RecordReader {
 }
 
 /// Changes within one transaction, which its reads see.
-package protocol RecordWriter: RecordReader {
+package protocol RecordWriter: RecordReader, PastRecordWriter {
     /// Inserts the row, or replaces the row with the same ID (for a class key: the same purpose, generation, device and
     /// wrapping).
     func put(_ store: StoreRecord) throws(KeychainFault)
@@ -105,6 +109,7 @@ package protocol RecordWriter: RecordReader {
     func deleteClassKey(_ key: ClassKeyRecord) throws(KeychainFault)
     func deleteUserKey(_ generation: Int64) throws(KeychainFault)
     func deleteDirectory(_ id: RowID) throws(KeychainFault)
+    /// Deletes an item with its secret and its item keys.
     func deleteItem(_ id: RowID) throws(KeychainFault)
 
     /// Rebuilds every index from the rows.

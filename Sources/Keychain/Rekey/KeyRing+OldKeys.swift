@@ -21,7 +21,7 @@ extension KeyRing {
         return OldKeys(old, mastersBefore: records.store.masterKeyGeneration)
     }
 
-    /// Removes the old class keys that no item uses from the store and from memory. If no more rows than the damaged
+    /// Removes the old class keys that no item and no past value uses from the store and from memory. If no more rows than the damaged
     /// ones are left under old keys, also removes the old master keys, which ends the rekey.
     ///
     /// - Parameter damaged: The numbers of rows that cannot be opened.
@@ -31,7 +31,7 @@ extension KeyRing {
         let (used, left, isEnd) = try store.write(by: ledger) {
             (writer) throws(KeychainFault) -> (Set<KeyGeneration>, Int, Bool) in
             try writer.verifyKeys(KeySnapshot(writer))
-            let used = Set(try writer.itemCounts(of: old.generations).keys)
+            let used = try writer.usedKeys(of: old.generations)
             for record in try writer.classKeys() where record.isLegitimate {
                 guard let generation = record.keyGeneration, old.generations.contains(generation),
                     !used.contains(generation)

@@ -1,6 +1,6 @@
 package import SecretCrypto
 
-/// Rotates all keys and reseals every item and directory in the background, while the keychain is in use, and then removes
+/// Rotates all keys and reseals every item, directory and past value in the background, while the keychain is in use, and then removes
 /// the old keys (contract, L5). Until then the store has several sets of master keys. An interrupted rekey continues after
 /// the next unlock.
 extension KeychainStore {
@@ -90,6 +90,9 @@ extension KeychainStore {
             damaged.items = try resealAll(hasSpace) { (after) throws(KeychainFault) in
                 try rekeyItems(of: old, after: after)
             }
+            damaged.past = try resealAll(hasSpace) { (after) throws(KeychainFault) in
+                try rekeyPast(of: old, after: after)
+            }
             // A row that was sealed before the rotation may have been committed after the scan had passed it. A change of
             // slots may rotate the keys in the meantime.
             let (left, isEnd) = try keys.removeKeys(of: old, damaged: damaged)
@@ -148,6 +151,27 @@ extension KeychainStore {
         }
     }
 
+    /// Reseals the next past values in one transaction. Returns nil if none follows `after`.
+    func rekeyPast(of old: OldKeys, after: RowID) throws(KeychainFault) -> RekeyPage? {
+        let ids = try store.read { (reader) throws(KeychainFault) in
+            try reader.pastIDs(of: old, after: after, limit: Self.rekeyPageSize)
+        }
+        guard !ids.isEmpty else { return nil }
+        return try change { (transaction) throws(KeychainFault) in
+            var page = RekeyPage(last: after)
+            var bytes = 0
+            for id in ids where bytes < Self.rekeyPageBytes {
+                switch try transaction.rekeyPast(id, from: old) {
+                case .sealed(let count): bytes += count
+                case .damaged: page.damaged += 1
+                case .other: break
+                }
+                page.last = id
+            }
+            return page
+        }
+    }
+
     /// Removes the remains of old keys in the log (contract, S8).
     private func endRekey(left: Int) {
         cache.dropAll()
@@ -179,11 +203,11 @@ struct RekeyPage {
     var damaged = 0
 }
 
-/// The outcome of a rekey for one item.
+/// The outcome of a rekey for one item or past value.
 enum RekeyOutcome {
     /// Resealed; contains the number of bytes of its secret.
     case sealed(Int)
-    /// The item is not authentic. It stays unchanged, so that reading it reports the damage.
+    /// The row is not authentic. It stays unchanged, so that reading it reports the damage.
     case damaged
     /// Under newer keys already, or deleted.
     case other
@@ -214,6 +238,18 @@ extension Transaction {
         guard let generation = record.masterKeyGeneration, generation < old.masterGeneration else { return .other }
         try writer.put(keychain.itemEnvelope.renewMAC(record, ciphertext: ciphertext), secret: nil)
         return .sealed(ciphertext.count)
+    }
+
+    /// Reseals a past value under the newest keys.
+    func rekeyPast(_ id: RowID, from old: OldKeys) throws(KeychainFault) -> RekeyOutcome {
+        do throws(KeychainFault) {
+            guard let (record, ciphertext) = try writer.pastWithSecret(id: id) else { return .other }
+            let sealed = try keychain.pastEnvelope.renew(record, ciphertext: ciphertext, from: old)
+            try writer.put(sealed.record, secret: sealed.secret)
+            return .sealed(ciphertext.count)
+        } catch .decode {
+            return .damaged
+        }
     }
 
     /// Reseals a directory under the newest master keys. No visible property changes. Returns false if it is damaged; it

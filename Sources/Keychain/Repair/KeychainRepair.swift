@@ -3,7 +3,7 @@
 ///
 /// The damaged store is only read and keeps those rows. Requires that the keychain is unlocked.
 package struct KeychainRepair: Sendable {
-    /// The number of items of one transaction of the copy.
+    /// The number of rows of one transaction of the copy.
     private static let pageSize = 256
 
     private let store: any RecordStore
@@ -58,30 +58,35 @@ package struct KeychainRepair: Sendable {
         let digest = try keys.ledger.digest()
         try store.read { (reader) throws(KeychainFault) in
             let record = try reader.store()
-            var sums = try copy.write { (writer) throws(KeychainFault) in
-                let writer = DigestingWriter(writer, digest: digest)
+            var written = Written()
+            try written.add(to: copy, digest) { (writer) throws(KeychainFault) in
                 try writer.put(record)
                 try copyKeys(from: reader, to: writer)
                 try putDirectories(findings, to: writer)
-                return writer.difference.total()
             }
-            var rest = findings.inspection.items[...]
-            while !rest.isEmpty {
-                sums += try copyItems(rest.prefix(Self.pageSize), from: reader, to: copy, digest)
-                rest = rest.dropFirst(Self.pageSize)
+            try written.add(findings.inspection.items, to: copy, digest) { (id, writer) throws(KeychainFault) in
+                guard let (item, secret) = try reader.itemWithSecret(id: id) else { throw .decode }
+                try writer.put(item, secret: secret)
+                for key in try findings.itemKeys(of: id, reader) { try writer.put(key) }
             }
-            let sealed = try digest.sealed(try header(findings, sums), for: record)
+            try written.add(findings.inspection.pastValues, to: copy, digest) { (id, writer) throws(KeychainFault) in
+                guard let (past, secret) = try reader.pastWithSecret(id: id) else { throw .decode }
+                try writer.put(past, secret: secret)
+            }
+            let sealed = try digest.sealed(try header(findings, written), for: record)
             try copy.write { (writer) throws(KeychainFault) in try writer.put(sealed) }
         }
     }
 
     /// Returns the header of the copy. It keeps the settings of a header that can be opened.
-    private func header(_ findings: RepairFindings, _ sums: StoreSums) throws(KeychainFault) -> StoreHeader {
+    private func header(_ findings: RepairFindings, _ written: Written) throws(KeychainFault) -> StoreHeader {
         var header = findings.header ?? StoreHeader()
+        header.storeTime = max(header.storeTime, findings.header == nil ? findings.inspection.storeTime : 0)
         header.advance()
         header.commit = try nextCommit(after: findings.header)
         header.nextRow = findings.recovery.nextRow
-        header.sums = sums
+        header.sums = written.sums
+        header.past.bytes = written.pastBytes
         // A rekey in progress continues, on any device if it is unknown which one ran it.
         if header.rekeyDevice == 0, try keys.masterKeySets().areSeveral { header.rekeyDevice = 1 }
         return header
@@ -93,16 +98,36 @@ package struct KeychainRepair: Sendable {
         return last + 1
     }
 
-    private func copyItems(
-        _ ids: ArraySlice<RowID>, from reader: any RecordReader, to copy: any RecordStore, _ digest: RowDigest
-    ) throws(KeychainFault) -> StoreSums {
-        try copy.write { (writer) throws(KeychainFault) in
-            let writer = DigestingWriter(writer, digest: digest)
-            for id in ids {
-                guard let (item, secret) = try reader.itemWithSecret(id: id) else { throw .decode }
-                try writer.put(item, secret: secret)
+    /// The sums of the rows that were written.
+    private struct Written {
+        var sums = StoreSums()
+        var pastBytes: Int64 = 0
+
+        /// Writes rows in one transaction.
+        mutating func add(
+            to copy: any RecordStore, _ digest: RowDigest, _ body: (DigestingWriter) throws(KeychainFault) -> Void
+        ) throws(KeychainFault) {
+            let difference = try copy.write { (writer) throws(KeychainFault) in
+                let writer = DigestingWriter(writer, digest: digest)
+                try body(writer)
+                return writer.difference
             }
-            return writer.difference.total()
+            sums += difference.total()
+            pastBytes += difference.pastBytes
+        }
+
+        /// Writes rows in one transaction for each page.
+        mutating func add(
+            _ rows: [RowID], to copy: any RecordStore, _ digest: RowDigest,
+            _ put: (RowID, DigestingWriter) throws(KeychainFault) -> Void
+        ) throws(KeychainFault) {
+            var rest = rows[...]
+            while !rest.isEmpty {
+                try add(to: copy, digest) { (writer) throws(KeychainFault) in
+                    for row in rest.prefix(pageSize) { try put(row, writer) }
+                }
+                rest = rest.dropFirst(pageSize)
+            }
         }
     }
 

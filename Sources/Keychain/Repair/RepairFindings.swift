@@ -9,6 +9,8 @@ package struct RepairFindings: Sendable {
 
     /// The items that are not authentic.
     package var damagedItems: [RowID] { inspection.damagedItems }
+    /// The past values that are not authentic.
+    package var damagedPast: [RowID] { inspection.damagedPast }
     /// The directories that are not authentic, including those of which one of two names is.
     package var damagedDirectories: [RowID] {
         (inspection.damagedDirectories + inspection.directories.filter { !$0.value.isComplete }.keys).sorted()
@@ -21,7 +23,8 @@ package struct RepairFindings: Sendable {
     package var damagedKeys: Int { inspection.damagedKeys }
     /// Whether the number of rows is right and all are authentic, but some are older or were changed.
     package var areRowsReplaced: Bool {
-        rowFault == .rowsReplaced && damagedItems.isEmpty && inspection.damagedDirectories.isEmpty
+        rowFault == .rowsReplaced && damagedItems.isEmpty && damagedPast.isEmpty
+            && inspection.damagedDirectories.isEmpty
     }
     package var isHeaderDamaged: Bool { header == nil }
     /// At least this number of committed rows is missing.
@@ -31,14 +34,20 @@ package struct RepairFindings: Sendable {
 
     /// Whether there is nothing to repair, apart from the structure of the store.
     package var isConsistent: Bool {
-        damagedItems.isEmpty && damagedDirectories.isEmpty && displacedDirectories.isEmpty
+        damagedItems.isEmpty && damagedPast.isEmpty && damagedDirectories.isEmpty && displacedDirectories.isEmpty
             && damagedKeys == 0 && !isHeaderDamaged && rowFault == nil
     }
 
     /// The number of items that stay, including those that cannot be verified now.
     package var items: Int { inspection.items.count }
     package var unverifiedItems: Int { inspection.unverifiedItems }
+    package var pastValues: Int { inspection.pastValues.count }
     package var directories: Int { recovery.directories.count }
+
+    /// Returns the item keys of an item that stays.
+    func itemKeys(of item: RowID, _ reader: any RecordReader) throws(KeychainFault) -> [ItemKeyRecord] {
+        try nilIfDamaged { () throws(KeychainFault) in try reader.itemKeys(of: item) } ?? []
+    }
 
     /// Returns the path of a directory's contents after the repair.
     package func path(of directory: RowID) -> String {

@@ -20,6 +20,11 @@ struct RowInspection {
     /// The items that are authentic, and those that cannot be opened now.
     private(set) var items: [RowID] = []
     private(set) var damagedItems: [RowID] = []
+    /// The past values that are authentic, as far as their keys are available.
+    private(set) var pastValues: [RowID] = []
+    private(set) var damagedPast: [RowID] = []
+    /// The highest time at which a value became past.
+    private(set) var storeTime: Int64 = 0
     /// The number of ``items`` whose keys are another device's or require a passphrase slot, so that they cannot be
     /// verified.
     private(set) var unverifiedItems = 0
@@ -44,6 +49,8 @@ struct RowInspection {
         damagedKeys += keys.mismatchedKeys.count
         try surveyDirectories(reader)
         try surveyItems(reader)
+        try surveyPast(reader)
+        try surveyItemKeys(reader)
     }
 
     // MARK: Directories
@@ -127,5 +134,47 @@ struct RowInspection {
             guard error == .interactionNotAllowed else { throw error }
             unverifiedItems += 1
         }
+    }
+
+    // MARK: Past values and item keys
+
+    private mutating func surveyPast(_ reader: any RecordReader) throws(KeychainFault) {
+        let envelope = PastEnvelope(ring: keys)
+        var after = RowID(rawValue: .min)
+        while true {
+            let page = try reader.pastIDs(after: after, limit: Self.pageSize)
+            for id in page {
+                rowCount += 1
+                if let time = try Self.storeTime(ofPast: id, reader, envelope) {
+                    pastValues.append(id)
+                    storeTime = max(storeTime, time)
+                } else {
+                    damagedPast.append(id)
+                }
+            }
+            guard page.count == Self.pageSize, let last = page.last else { return }
+            after = last
+        }
+    }
+
+    /// Returns the time at which a value became past; nil if it is not authentic.
+    private static func storeTime(
+        ofPast id: RowID, _ reader: any RecordReader, _ envelope: PastEnvelope
+    ) throws(KeychainFault) -> Int64? {
+        guard ids.contains(id) else { return nil }
+        return try nilIfDamaged { () throws(KeychainFault) in
+            guard let (record, ciphertext) = try reader.pastWithSecret(id: id) else { throw .decode }
+            _ = try envelope.verify(record, ciphertext: ciphertext)
+            return try envelope.open(record).storeTime
+        }
+    }
+
+    private mutating func surveyItemKeys(_ reader: any RecordReader) throws(KeychainFault) {
+        var after: ItemKeyRecord.Position?
+        repeat {
+            let page = try reader.itemKeys(after: after, limit: Self.pageSize)
+            rowCount += Int64(page.records.count + page.malformed)
+            after = page.last
+        } while after != nil
     }
 }

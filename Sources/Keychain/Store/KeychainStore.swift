@@ -9,6 +9,7 @@ package final class KeychainStore: Sendable {
     let store: any RecordStore
     let itemEnvelope: ItemEnvelope
     let directoryEnvelope: DirectoryEnvelope
+    let pastEnvelope: PastEnvelope
     private let clock: @Sendable () -> KeychainDate
     private let commits = Atomic<Int>(0)
     let cache = ItemCache()
@@ -26,6 +27,7 @@ package final class KeychainStore: Sendable {
         self.clock = clock
         itemEnvelope = ItemEnvelope(ring: keys)
         directoryEnvelope = DirectoryEnvelope(ring: keys)
+        pastEnvelope = PastEnvelope(ring: keys)
         keys.ledger.setClock(clock)
         keys.ledger.watch { [cache] in cache.invalidate($0) }
         let isFirst = Atomic(true)

@@ -37,6 +37,11 @@ package struct CheckResult: JSONText, Sendable {
     /// The row numbers of damaged directories, whose names are unreadable.
     package let damagedDirectories: [Int64]
     package let damagedItems: [Int64]
+    /// The number of values that were replaced or deleted and can be opened, and the row numbers of damaged ones.
+    package let pastValues: Int
+    package let damagedPastValues: [Int64]
+    /// Whether their size in the header is wrong.
+    package let wrongPastBytes: Bool
     /// The damaged parts by name, including those that could not be listed.
     package let damage: [DamagedPart]
     /// The number of malformed rows of key slots; of devices and keys likewise.
@@ -71,6 +76,9 @@ package struct CheckResult: JSONText, Sendable {
         foreign = report.foreign
         damagedDirectories = report.damagedDirectories.map(\.rawValue)
         damagedItems = report.damagedItems.map(\.rawValue)
+        pastValues = report.pastValues
+        damagedPastValues = report.damagedPast.map(\.rawValue)
+        wrongPastBytes = report.arePastBytesWrong
         damage = report.damage.map { DamagedPart($0) }
         damagedSlots = report.damagedKeys.slots
         damagedKeys = report.damagedKeys.total - report.damagedKeys.slots
@@ -93,9 +101,11 @@ package struct CheckResult: JSONText, Sendable {
     }
 
     package var isConsistent: Bool {
-        damagedDirectories.isEmpty && damagedItems.isEmpty && damage.isEmpty && damagedSlots == 0 && damagedKeys == 0
-            && structureFaults == 0 && areRowsCommitted && areIndexesConsistent
+        damagedDirectories.isEmpty && damagedItems.isEmpty && arePastValuesIntact && damage.isEmpty && damagedSlots == 0
+            && damagedKeys == 0 && structureFaults == 0 && areRowsCommitted && areIndexesConsistent
     }
+
+    private var arePastValuesIntact: Bool { damagedPastValues.isEmpty && !wrongPastBytes }
 
     private var areIndexesConsistent: Bool {
         unindexedRows == 0 && wrongIndexEntries == 0 && !incompleteIndexes && sharedNames == 0
@@ -109,6 +119,10 @@ package struct CheckResult: JSONText, Sendable {
         if unavailable > 0 { lines.append("\(unavailable) rows are locked and were not examined.") }
         if foreign > 0 { lines.append("\(foreign) items can be opened by another device only.") }
         if !damagedItems.isEmpty { lines.append("Damaged items (rows): " + list(damagedItems)) }
+        if !damagedPastValues.isEmpty {
+            lines.append("Damaged replaced or deleted values (rows): " + list(damagedPastValues))
+        }
+        if wrongPastBytes { lines.append("The total size of replaced and deleted values is wrong.") }
         if !damagedDirectories.isEmpty { lines.append("Damaged directories (rows): " + list(damagedDirectories)) }
         lines += damage.map { "  " + $0.text }
         if unreadableRows > 0 { lines.append("Rows that could not be reached: about \(unreadableRows)") }
@@ -117,7 +131,7 @@ package struct CheckResult: JSONText, Sendable {
             lines.append("Damaged rows of keys: \(damagedKeys); the items that need them cannot be read.")
         }
         if structureFaults > 0 { lines.append("Faults in the structure of the file: \(structureFaults)") }
-        if unindexedRows > 0 { lines.append("Items and directories that an index misses: \(unindexedRows)") }
+        if unindexedRows > 0 { lines.append("Rows that an index misses: \(unindexedRows)") }
         if wrongIndexEntries > 0 { lines.append("Wrong index entries: \(wrongIndexEntries)") }
         if incompleteIndexes { lines.append("Not all indexes could be compared: a part of the file does not read.") }
         if sharedNames > 0 { lines.append("Items and directories that share a name with another one: \(sharedNames)") }
@@ -138,7 +152,8 @@ package struct CheckResult: JSONText, Sendable {
 
     private var damagedAdvice: String {
         let isReadable =
-            damagedDirectories.isEmpty && damagedItems.isEmpty && damagedSlots == 0 && damagedKeys == 0
+            damagedDirectories.isEmpty && damagedItems.isEmpty && arePastValuesIntact && damagedSlots == 0
+            && damagedKeys == 0
             && structureFaults == 0 && areRowsCommitted && unreadableRows == 0 && !incompleteIndexes
         guard !isReadable else {
             return "The indexes are DAMAGED, and no item is: the next mount that is unlocked rebuilds them."

@@ -18,9 +18,11 @@ package struct RepairResult: JSONText, Sendable {
     package let items: Int
     package let unverifiedItems: Int
     package let directories: Int
+    package let pastValues: Int
     /// The rows that are not authentic and were left out. Their names are unreadable.
     package let removedItems: [Int64]
     package let removedDirectories: [Int64]
+    package let removedPastValues: [Int64]
     package let displacedDirectories: [RecoveredDirectory]
     /// The number of unreadable rows of keys.
     package let removedKeys: Int
@@ -38,6 +40,8 @@ package struct RepairResult: JSONText, Sendable {
         items = findings.items
         unverifiedItems = findings.unverifiedItems
         directories = findings.directories
+        pastValues = findings.pastValues
+        removedPastValues = findings.damagedPast.map(\.rawValue)
         removedItems = findings.damagedItems.map(\.rawValue)
         removedDirectories = findings.removedDirectories.map(\.rawValue)
         displacedDirectories = findings.displacedDirectories.map { id in
@@ -54,9 +58,11 @@ package struct RepairResult: JSONText, Sendable {
     /// The text for users.
     package var text: String {
         var lines = ["\(items) items in \(directories) directories are unchanged."]
-        if unverifiedItems > 0 { lines.append("\(unverifiedItems) of them cannot be verified here; they stay too.") }
+        if pastValues > 0 { lines.append("\(pastValues) replaced or deleted values are unchanged.") }
+        if unverifiedItems > 0 { lines.append("\(unverifiedItems) items cannot be verified here; they stay too.") }
         add("Items that do not verify (rows)", removedItems, to: &lines)
         add("Directories that do not verify (rows)", removedDirectories, to: &lines)
+        add("Replaced or deleted values that do not verify (rows)", removedPastValues, to: &lines)
         for directory in displacedDirectories {
             lines.append("The name or place of directory \(directory.row) is lost; its items: \(directory.path)")
         }

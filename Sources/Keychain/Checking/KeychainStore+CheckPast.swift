@@ -1,0 +1,55 @@
+extension KeychainStore {
+    private static let pastPageSize = 128
+
+    /// Opens every past value, and compares the number of their bytes and the numbers of all rows with the header. Does nothing
+    /// before the first unlock.
+    func checkPast(_ report: inout CheckReport) throws(KeychainFault) {
+        guard keys.state.isAfterFirstUnlock else { return }
+        var after = RowID(rawValue: .min)
+        while true {
+            let (last, page) = (after, Self.pastPageSize)
+            let ids = try nilIfDamaged { () throws(KeychainFault) in
+                try store.read { (reader) throws(KeychainFault) in try reader.pastIDs(after: last, limit: page) }
+            }
+            // The structure is damaged, which is reported.
+            guard let ids else { break }
+            report.visitedRows += ids.count
+            for id in ids { try checkPast(id, &report) }
+            guard ids.count == page, let last = ids.last else { break }
+            after = last
+        }
+        try compareWithHeader(&report)
+    }
+
+    private func checkPast(_ id: RowID, _ report: inout CheckReport) throws(KeychainFault) {
+        let isComplete = try nilIfDamaged { () throws(KeychainFault) in
+            try store.read { (reader) throws(KeychainFault) -> Bool? in
+                guard let (record, ciphertext) = try reader.pastWithSecret(id: id) else { return nil }
+                return try pastEnvelope.verify(record, ciphertext: ciphertext)
+            }
+        }
+        switch isComplete {
+        case nil: report.damagedPast.append(id)
+        // Deleted in the meantime.
+        case .some(nil): break
+        case .some(.some(let isComplete)):
+            report.pastValues += 1
+            if !isComplete { report.unavailable += 1 }
+        }
+    }
+
+    private func compareWithHeader(_ report: inout CheckReport) throws(KeychainFault) {
+        let found = try nilIfDamaged { () throws(KeychainFault) in
+            try keys.ledger.read(store) { (reader, header) throws(KeychainFault) in
+                (
+                    try reader.pastBytes() != header.past.bytes, try reader.rowCount(from: header.nextRow),
+                    try reader.itemKeyCount()
+                )
+            }
+        }
+        guard let (areBytesWrong, newRows, itemKeys) = found else { return }
+        report.arePastBytesWrong = areBytesWrong
+        report.structureFaults += newRows
+        report.visitedRows += itemKeys
+    }
+}
