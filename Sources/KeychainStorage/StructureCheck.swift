@@ -11,7 +11,7 @@ enum StructureCheck {
         var faults = 0
         let messages = try String.fetchCursor(db, sql: "PRAGMA integrity_check(10000)")
         while let message = try messages.next() { faults += isFault(message) ? 1 : 0 }
-        for sql in [strays, sharedNumbers] { faults += try Int.fetchOne(db, sql: sql) ?? 0 }
+        for sql in [strays, sharedNumbers, strayItemKeys] { faults += try Int.fetchOne(db, sql: sql) ?? 0 }
         return faults
     }
 
@@ -21,6 +21,11 @@ enum StructureCheck {
         UNION ALL SELECT secret_row FROM past WHERE secret_row IS NOT NULL) \
         SELECT (SELECT count(*) FROM secret WHERE id NOT IN (SELECT id FROM used)) \
         + (SELECT count(*) FROM (SELECT 1 FROM used GROUP BY id HAVING count(*) > 1))
+        """
+
+    /// The number of item keys without an item. With NOT INDEXED SQLite reads them from the index on tags, which has all columns.
+    private static let strayItemKeys = """
+        SELECT count(*) FROM item_key INDEXED BY sqlite_autoindex_item_key_1 WHERE item NOT IN (SELECT id FROM item NOT INDEXED)
         """
 
     /// The number of row numbers that rows of two tables have.

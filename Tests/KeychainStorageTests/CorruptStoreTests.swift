@@ -255,6 +255,7 @@ extension Directory {
     fileprivate var name: String {
         switch key {
         case .container(let scope): (scope.isSynchronizable ? "synchronizable/" : "") + scope.itemClass.folderName
+        case .unsupported(let scope): "class \(scope.itemClass.rawValue)"
         case .group(let name):
             "access-groups/" + String(decoding: CanonicalName(accessGroup: name).bytes, as: UTF8.self)
         case .service(let key): String(decoding: CanonicalName(service: key).bytes, as: UTF8.self)

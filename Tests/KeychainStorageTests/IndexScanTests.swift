@@ -188,7 +188,7 @@ struct IndexScanTests {
         let fixture = try wrong.opened()
         defer { fixture.close() }
         let report = try await fixture.verified()
-        #expect(report.findings.indexes.items.count == wrong.contents.count + 1)
+        #expect(report.findings.indexes.items.count == wrong.contents.count + 3)
         #expect(report.repair?.failure == .decode)
         #expect(fixture.keychain.missesRows)
         for (name, contents) in wrong.contents { #expect(try fixture.contents(name) == contents) }
@@ -254,7 +254,7 @@ struct IndexScanTests {
         let delta = try fixture.keychain.item(named: CanonicalName(account: .string("delta")), in: twin)
         #expect(try fixture.contents(of: try #require(delta?.id)) == Array("secret of delta".utf8))
         let container = try #require(try fixture.keychain.container(place))
-        #expect(try fixture.keychain.directories(in: .none, after: .none, limit: 10).count == 1)
+        #expect(try fixture.keychain.directories(in: .none, after: .none, limit: 10).count == 2)
         #expect(try fixture.keychain.directories(in: container.id, after: .none, limit: 10).count == 4)
         #expect(try fixture.isConsistent)
     }

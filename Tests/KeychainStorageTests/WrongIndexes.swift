@@ -17,7 +17,7 @@ struct WrongIndexes {
     let directory: RowID
     let other: RowID
     let empty: RowID
-    /// The items of `directory`, with their secrets.
+    /// The items of `directory`, with their secrets. There is an item in `other`, and two in a container of keys.
     let contents: [String: [UInt8]]
 
     init() throws {
@@ -37,10 +37,12 @@ struct WrongIndexes {
         let replaced = try fixture.add("replaced", [UInt8](repeating: 1, count: 3000))
         try fixture.keychain.makePast(replaced.id, isKept: true)
         contents["replaced"] = [UInt8](repeating: 1, count: 3000)
-        for item in [replaced.id, RowID(rawValue: replaced.id.rawValue - 1)] {
-            try fixture.keychain.addItemKeys(
-                to: item,
-                tags: [1, 2].map { [UInt8](repeating: UInt8(truncatingIfNeeded: item.rawValue) ^ $0, count: 16) })
+        let keys = try fixture.keychain.addContainer(.key, file: .sample)
+        for name in ["one", "two"] {
+            var key = try fixture.item(name, count: 1)
+            key.directory = keys
+            key.becomeKey(.key)
+            try fixture.keychain.add(key, contents: [1])
         }
         fixture.ring.lock()
         contents["sealed"] = try fixture.add("sealed", .whenUnlockedUnlessOpen)

@@ -1,6 +1,6 @@
 @testable package import Keychain
 
-/// Past values and item keys, which this program copies and verifies, but does not write yet.
+/// Past values, which this program copies and verifies, but does not write yet.
 extension KeychainStore {
     /// Makes a past value of an item, whose row is deleted unless `isKept`: then the past value has a copy of a short secret, as
     /// after a replacement of the value.
@@ -21,15 +21,6 @@ extension KeychainStore {
             if !isKept { try transaction.writer.deleteItem(item) }
             try transaction.writer.put(record, secret: ciphertext)
             return past
-        }
-    }
-
-    /// Adds item keys to an item.
-    package func addItemKeys(to item: RowID, tags: [[UInt8]]) throws(KeychainFault) {
-        try change { (transaction) throws(KeychainFault) in
-            for (index, tag) in tags.enumerated() {
-                try transaction.writer.put(ItemKeyRecord(item: item, kind: Int64(index + 1), tag: tag))
-            }
         }
     }
 

@@ -1,4 +1,3 @@
-import Foundation
 import KeychainTesting
 import SecretCrypto
 import Testing
@@ -9,11 +8,7 @@ import Testing
 /// document alone.
 @Suite("S6: vectors of store format 2")
 struct VectorTests {
-    private static let vectors: Result<Vectors, any Error> = Result {
-        let file = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
-            .appendingPathComponent("../StoreFormat/vectors.json").standardizedFileURL
-        return try JSONDecoder().decode(Vectors.self, from: Data(contentsOf: file))
-    }
+    private static let vectors = Result { try VectorFile.decode(Vectors.self) }
 
     private let vectors: Vectors
 
@@ -254,31 +249,6 @@ private struct Vectors: Decodable, Sendable {
     let directories: Directories
     let headers: Headers
     let deviceFile: DeviceFiles
-}
-
-/// Bytes as hexadecimal digits; `61*100` between spaces is a hundred of one byte.
-private struct Hex: Decodable, CustomStringConvertible, Sendable {
-    let bytes: [UInt8]
-
-    init(from decoder: any Decoder) throws {
-        let text = try decoder.singleValueContainer().decode(String.self)
-        bytes = try text.split(separator: " ").flatMap { piece in
-            let parts = piece.split(separator: "*")
-            let bytes = try Self.bytes(Array(parts[0].utf8))
-            return parts.count == 1 ? bytes : [UInt8](repeating: bytes[0], count: try #require(Int(parts[1])))
-        }
-    }
-
-    private static func bytes(_ digits: [UInt8]) throws -> [UInt8] {
-        try stride(from: 0, to: digits.count, by: 2).map { index in
-            let byte = String(decoding: digits[index..<min(index + 2, digits.count)], as: UTF8.self)
-            return try #require(UInt8(byte, radix: 16))
-        }
-    }
-
-    var description: String { String(decoding: bytes, as: UTF8.self) }
-
-    func secret() throws -> SecretBytes { try SecretBytes(copying: bytes.rawSpan) }
 }
 
 private struct Value: Decodable, Sendable {

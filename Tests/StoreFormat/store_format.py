@@ -17,6 +17,7 @@ LONGEST_SHORT = 1024
 LATER = 128  # the first number of fields and attributes that readers keep without knowing them
 FOLDER_NAME = 254  # bytes of the name of a service of class 1
 ALWAYS_LOOKUP = 32
+ITEM_CLASSES = {1: b"generic-passwords", 2: b"internet-passwords", 3: b"certificates", 4: b"keys", 16: b"templates"}
 CLASSES = {2: "WhenUnlockedUnlessOpen", 6: "WhenUnlocked", 7: "AfterFirstUnlock", 8: "Always",
            9: "WhenUnlockedThisDeviceOnly", 10: "AfterFirstUnlockThisDeviceOnly", 11: "AlwaysThisDeviceOnly",
            12: "WhenPasscodeSetThisDeviceOnly"}
@@ -188,18 +189,18 @@ def is_text(data):
 
 # Section 5: padded field lists and values.
 
-def write_list(fields, version=1):
+def write_list(fields, version=1, least=0):
     """The padded plaintext of fields, a list of (tag, value)."""
     body = u8(version) + b"".join(u8(tag) + u32(len(value)) + value for tag, value in fields)
-    return pad(u32(len(body)) + body)
+    return pad(u32(len(body)) + body).ljust(least, b"\0")
 
 
-def read_list(plaintext, known, required):
-    """The fields of a padded list by tag: R20, R21."""
+def read_list(plaintext, known, required, least=0):
+    """The fields of a padded list by tag, at least of a size: R20, R21."""
     demand(len(plaintext) >= 4, "R20", "no room for the count of the list")
     count = struct.unpack("<I", plaintext[:4])[0]
     demand(count <= LIST_LIMIT, "R20", "the list is too long")
-    demand(padded(4 + count) == len(plaintext), "R20", "the count does not fit the padded size")
+    demand(max(least, padded(4 + count)) == len(plaintext), "R20", "the count does not fit the padded size")
     demand(not any(plaintext[4 + count:]), "R20", "the padding is not zeros")
     body, fields, last = plaintext[4:4 + count], {}, -1
     demand(body[:1] == b"\x01", "R21", "unknown version of the list")
@@ -296,21 +297,22 @@ SERVER_FIELDS = {3: "server", 4: "protocol", 5: "port", 6: "path", 7: "domain", 
 
 def read_directory(plaintext):
     """The decoded name of a directory: R20 to R23, R26 to R29."""
-    fields = read_list(plaintext, range(1, 14), (9, 10, 11, 12))
+    fields = read_list(plaintext, (*range(1, 14), 16), (9, 10, 11, 12))
     kinds = [tag for tag in (1, 2, 3, 13) if tag in fields]
     demand(len(kinds) == 1, "R26", "not exactly one of the fields 1, 2, 3 and 13")
     demand(3 in fields or not any(tag in fields for tag in range(4, 9)), "R26", "a field of a server without one")
     key = {1: read_container, 2: read_service, 3: read_server, 13: read_group}[kinds[0]](fields)
+    demand(fields.get(16, b"\1") == b"\1", "R21", "the mark of a namesake is not 1")
     default = sized(fields[12], 1, "R21", "the default class")[0]
     demand(default in CLASSES, "R27", "an unknown default class")
     return {"key": key, "creation": read_date(fields[9]), "modification": read_date(fields[10]),
-            **read_facts(fields[11]), "defaultClass": default, "later": later_fields(fields)}
+            **read_facts(fields[11]), "defaultClass": default, "namesake": 16 in fields, "later": later_fields(fields)}
 
 
 def read_container(fields):
     value = fields[1]
     demand(len(value) == 2, "R21", "a container that is not two bytes")
-    demand(value[0] in (1, 2), "R27", "an unknown item class")
+    demand(value[0] in ITEM_CLASSES, "R27", "an unknown item class")
     demand(value[1] in (0, 1), "R27", "an unknown sync byte")
     return {"kind": "container", "class": value[0], "sync": value[1]}
 
@@ -364,11 +366,14 @@ def without_defaults(key):
 
 ATTRIBUTES = {14: "Label", 15: "Alias", 16: "Description", 17: "Comment", 18: "Creator", 19: "Type", 20: "ScriptCode",
               21: "IsInvisible", 22: "IsNegative", 23: "HasCustomIcon", 24: "Generic", 33: "AccessControl"}
+# Of certificates and keys: the attributes of the primary key, which are in field 10, and the others.
+PRIMARY_KEY = {37, 38, *range(41, 50)}
+KEY_ATTRIBUTES = set(range(34, 66)) - PRIMARY_KEY - {40}
 
 
 def read_item(plaintext, version):
     """The decoded metadata of an item whose row has the version: R20 to R23, R34 to R38."""
-    fields = read_list(plaintext, range(1, 10), (1, 2, 3, 4, 5, 6))
+    fields = read_list(plaintext, range(1, 13), (1, 2, 3, 4, 5, 6))
     account = read_value(fields[1])
     demand(account[0] in ("text", "data"), "R34", "an account that is no text or data")
     item = {"account": account, "creation": read_date(fields[2]), "modification": read_date(fields[3]),
@@ -380,8 +385,12 @@ def read_item(plaintext, version):
         demand(0 <= item["secretCount"] <= CONTENTS_LIMIT, "R35", "secret count out of range")
     item["attributes"] = read_attributes(fields[8]) if 8 in fields else []
     item["extra"] = read_extra(fields[9]) if 9 in fields else []
+    item["primaryKey"] = fields.get(10)
+    item["publicKey"] = sized(fields[11], 20, "R54", "the hash of the public key") if 11 in fields else None
+    item["derived"] = sized(fields[12], 16, "R54", "the derived files") if 12 in fields else None
+    primary = read_attributes(fields[10], PRIMARY_KEY) if fields.get(10) else []
     item["later"] = later_fields(fields)
-    total = sum(value_size(value) for _, value in item["attributes"]) + sum(len(n) + len(v) for n, v in item["extra"])
+    total = sum(value_size(value) for _, value in item["attributes"] + primary) + sum(len(n) + len(v) for n, v in item["extra"])
     demand(total <= ATTRIBUTES_LIMIT, "R38", "too many bytes of attributes")
     return item
 
@@ -390,7 +399,7 @@ def value_size(value):
     return {"number": 8, "date": 12}.get(value[0]) or len(value[1])
 
 
-def read_attributes(data):
+def read_attributes(data, known=KEY_ATTRIBUTES.union(ATTRIBUTES)):
     """Attributes as a list of (key, value): R36."""
     demand(data, "R36", "an empty list of attributes")
     found, last = [], -1
@@ -398,10 +407,10 @@ def read_attributes(data):
         key = head[0]
         demand(key > last, "R36", f"attribute {key} after attribute {last}")
         last = key
-        if key >= LATER:
+        if key >= LATER and known is not PRIMARY_KEY:
             found.append((key, ("later", content)))
             continue
-        demand(key in ATTRIBUTES, "R36", f"unknown attribute {key}")
+        demand(key in known, "R36", f"unknown attribute {key}")
         try:
             value = read_value(content)
         except Refused as refusal:
@@ -420,6 +429,48 @@ def read_extra(data):
     demand(all(names), "R37", "an empty name")
     demand(all(a < b for a, b in zip(names, names[1:])), "R37", "names that do not rise")
     return list(zip(names, pieces[1::2]))
+
+
+# Section 5: past values.
+
+LEAST_INFO = 256
+
+
+def read_info(plaintext):
+    """The decoded info of a past value: R53."""
+    try:
+        return decode_info(plaintext)
+    except Refused as refusal:
+        raise Refused("R53", str(refusal)) from None
+
+
+def decode_info(plaintext):
+    fields = read_list(plaintext, range(1, 19), (1, 9, 10, 11, 13, 14, 15), LEAST_INFO)
+    container = fields[1]
+    demand(len(container) >= 2 and container[0] in ITEM_CLASSES and container[1] <= 1 and is_text(container[2:]), "R53", "a container that there is not")
+    has_service = {2: 1, 3: 2}.get(next((tag for tag in range(2, 9) if tag in fields), 0), 0)
+    demand(not any(tag in fields for tag in range(2, 9)) or has_service == container[0], "R53", "a service of another class")
+    demand(container[0] != 2 or has_service == 2, "R53", "an internet password without a server")
+    demand(2 not in fields or 3 not in fields, "R53", "two services")
+    service = {0: lambda _: None, 1: read_service, 2: read_server}[has_service](fields)
+    demand(has_service != 1 or not any(tag in fields for tag in range(3, 9)), "R53", "a server's field in a service")
+    demand(fields[11] in (b"\1", b"\2"), "R53", "an unknown reason")
+    demand(len(fields.get(12, bytes(16))) == 16, "R53", "a thread group of another size")
+    info = {"class": container[0], "sync": container[1], "group": container[2:], "service": service, "date": read_date(fields[9]),
+            "storeTime": read_i64(fields[10], "the store time"), "reason": fields[11][0], "threadGroup": fields.get(12),
+            **dict(zip(("id", "directory", "version"), struct.unpack("<qqq", sized(fields[13], 24, "R53", "the row")))),
+            "metadata_seal": sized(fields[14], SEAL, "R53", "the seal of the metadata"), "tag": sized(fields[15], TAG, "R53", "the tag"),
+            "always_tag": fields.get(16), "master_key_generation": None, "mac": None, "later": later_fields(fields)}
+    demand(info["storeTime"] >= 0, "R53", "a negative store time")
+    demand((16 in fields) == (17 in fields), "R53", "an Always tag without a MAC, or the other way round")
+    if 17 in fields:
+        sized(fields[16], TAG, "R53", "the Always tag")
+        mac = sized(fields[17], 72, "R53", "the MAC")
+        info |= {"master_key_generation": number(mac[:8]), "mac": mac[8:]}
+    if 18 in fields:
+        default, permissions, *_ = struct.unpack("<BIII", sized(fields[18], 13, "R53", "the folder"))
+        demand(default in CLASSES and permissions & ~0o7777 == 0, "R53", "a folder that there is not")
+    return info
 
 
 # Section 7: canonical names.
@@ -523,6 +574,30 @@ def row_mac(key, store, row, contents):
     position = ad(10, store) + b"".join(i64(row[c]) for c in ("id", "directory", "protection", "generation", "version"))
     return H(key, b"keychainfs always row", position + part(row["tag"]) + part(row["always_tag"]), contents, row["secret_seals"],
              row["metadata_seal"], row["metadata"])
+
+
+def item_keys(lookup, row, directory, item):
+    """The rows of item_key that the fields of an item determine."""
+    rows = []
+    if item["primaryKey"] is not None:
+        rows.append({"item": row, "kind": 1, "tag": H(lookup, b"primary key", i64(directory), item["primaryKey"], size=TAG)})
+    if item["publicKey"] is not None:
+        rows.append({"item": row, "kind": 2, "tag": H(lookup, b"public key", item["publicKey"], size=TAG)})
+    return rows
+
+
+def fields_fit(item_class, item):
+    """Whether an item has the fields 10 to 12 as its class wants: R54."""
+    fields = {name for name in ("primaryKey", "publicKey", "derived") if item[name] is not None}
+    if item_class == 3:
+        return len(fields) == 3
+    if item_class == 4:
+        return not fields or ("primaryKey" in fields and ("publicKey" in fields or "derived" not in fields))
+    return not fields
+
+
+def past_tag(lookup, reference):
+    return H(lookup, b"past", reference, size=TAG)
 
 
 def item_tag(lookup, directory, account):

@@ -39,6 +39,8 @@ package struct CheckReport: Hashable, Sendable {
     package var damagedKeys = DamagedKeys()
     /// The number of rows of directories and items that were visited, regardless of their state.
     var visitedRows = 0
+    /// The items that have rows of item keys.
+    var itemsWithKeys: Set<RowID> = []
     /// The number of visited rows that are items.
     var visitedItems = 0
     /// The number of committed rows that could not be reached, because pages of the file cannot be read.

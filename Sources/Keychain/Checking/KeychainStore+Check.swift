@@ -10,7 +10,8 @@ extension KeychainStore {
         report.freeBytes = store.freeBytes
         report.damagedKeys =
             try readable { (reader) throws(KeychainFault) in try reader.damagedKeys() } ?? DamagedKeys()
-        try checkDirectories(in: .none, path: "", 0, &report)
+        report.itemsWithKeys = try itemsWithKeys()
+        try checkDirectories(in: .none, Place(), 0, &report)
         if keys.state.isAfterFirstUnlock {
             let findings = try verifyNow()
             (report.rowFault, report.indexes) = (findings.rows, findings.indexes)
@@ -82,7 +83,7 @@ extension KeychainStore {
     /// Checks the directories of a parent. Groups have no parent, containers a group or none, services a container;
     /// nothing is deeper, so that a row in a cycle is not followed.
     private func checkDirectories(
-        in parent: RowID, path: String, _ depth: Int, _ report: inout CheckReport
+        in parent: RowID, _ place: Place, _ depth: Int, _ report: inout CheckReport
     ) throws(KeychainFault) {
         guard depth < 3 else { return }
         var after = RowID.none
@@ -91,57 +92,57 @@ extension KeychainStore {
                 let page = try nilIfDamaged({ () throws(KeychainFault) in
                     try directories(in: parent, after: after, limit: Self.pageSize)
                 })
-            else { return report.addUnreadable(.directories, in: path) }
+            else { return report.addUnreadable(.directories, in: place.path) }
             report.visitedRows += page.count
-            for entry in page { after = try checkDirectory(entry, in: path, depth, &report) }
+            for entry in page { after = try checkDirectory(entry, in: place, depth, &report) }
             guard page.count == Self.pageSize else { return }
         }
     }
 
     /// Checks a directory. Returns its row.
     private func checkDirectory(
-        _ entry: ListingEntry<Directory>, in path: String, _ depth: Int, _ report: inout CheckReport
+        _ entry: ListingEntry<Directory>, in place: Place, _ depth: Int, _ report: inout CheckReport
     ) throws(KeychainFault) -> RowID {
         switch entry {
         case .damaged(let id):
-            report.addDirectory(id, path, isNamed: false)
-            try checkContents(of: id, path: path + "?/", depth + 1, &report)
+            report.addDirectory(id, place.path, isNamed: false)
+            try checkContents(of: id, place.unknownDirectory, depth + 1, &report)
             return id
         case .unavailable(let id):
             report.unavailable += 1
-            try checkContents(of: id, path: path + "?/", depth + 1, &report)
+            try checkContents(of: id, place.unknownDirectory, depth + 1, &report)
             return id
         case .foreign(let id): return id
         case .available(let directory):
             report.directories += 1
-            let own = path + directory.pathComponent
-            if try !isConsistent(directory) { report.addDirectory(directory.id, own, isNamed: true) }
-            try checkContents(of: directory.id, path: own, depth + 1, &report)
+            let own = place.directory(directory)
+            if try !isConsistent(directory) { report.addDirectory(directory.id, own.path, isNamed: true) }
+            try checkContents(of: directory.id, own, depth + 1, &report)
             return directory.id
         }
     }
 
     private func checkContents(
-        of id: RowID, path: String, _ depth: Int, _ report: inout CheckReport
+        of id: RowID, _ place: Place, _ depth: Int, _ report: inout CheckReport
     ) throws(KeychainFault) {
-        try checkDirectories(in: id, path: path, depth, &report)
-        try checkItems(in: id, path: path, &report)
+        try checkDirectories(in: id, place, depth, &report)
+        try checkItems(in: id, place, &report)
     }
 
-    private func checkItems(in directory: RowID, path: String, _ report: inout CheckReport) throws(KeychainFault) {
+    private func checkItems(in directory: RowID, _ place: Place, _ report: inout CheckReport) throws(KeychainFault) {
         var after = RowID.none
         while true {
             guard
                 let page = try nilIfDamaged({ () throws(KeychainFault) in
                     try items(in: directory, after: after, limit: Self.pageSize)
                 })
-            else { return report.addUnreadable(.items, in: path) }
+            else { return report.addUnreadable(.items, in: place.path) }
             report.visitedItems += page.count
             report.visitedRows += page.count
             for entry in page {
                 switch entry {
                 case .damaged(let id):
-                    report.addItem(id, path, isNamed: false)
+                    report.addItem(id, place.path, isNamed: false)
                     after = id
                 case .unavailable(let id):
                     report.unavailable += 1
@@ -151,22 +152,23 @@ extension KeychainStore {
                     after = id
                 case .available(let item):
                     after = item.id
-                    try checkItem(item, path: path, &report)
+                    try checkItem(item, in: place, &report)
                 }
             }
             guard page.count == Self.pageSize else { return }
         }
     }
 
-    private func checkItem(_ item: Item, path: String, _ report: inout CheckReport) throws(KeychainFault) {
+    private func checkItem(_ item: Item, in place: Place, _ report: inout CheckReport) throws(KeychainFault) {
         report.items += 1
         let name = String(decoding: CanonicalName(account: item.account).bytes, as: UTF8.self)
-        if TemporaryFileName.matches(name) { report.leftovers.append(path + name) }
+        if TemporaryFileName.matches(name) { report.leftovers.append(place.path + name) }
         do throws(KeychainFault) {
+            try checkKeys(of: item, in: place, report)
             guard let secret = try itemWithSecret(id: item.id)?.secret else { return }
             try secret.verify()
         } catch .decode {
-            report.addItem(item.id, path + name, isNamed: true)
+            report.addItem(item.id, place.path + name, isNamed: true)
         }
     }
 }
@@ -186,6 +188,8 @@ extension Directory {
     var pathComponent: String {
         switch key {
         case .container(let scope): (scope.isSynchronizable ? "synchronizable/" : "") + scope.itemClass.folderName + "/"
+        case .unsupported(let scope):
+            (scope.isSynchronizable ? "synchronizable/" : "") + scope.itemClass.folderName + "/"
         case .group(let name):
             "access-groups/" + String(decoding: CanonicalName(accessGroup: name).bytes, as: UTF8.self) + "/"
         case .service(let key): String(decoding: CanonicalName(service: key).bytes, as: UTF8.self) + "/"

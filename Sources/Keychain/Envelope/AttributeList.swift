@@ -37,12 +37,51 @@ enum AttributeList {
                 later.append(LaterField(tag: raw, value: try reader.counted()))
                 continue
             }
+            if unsupported.contains(raw), !primaryKey.contains(raw) {
+                later.append(LaterField(tag: raw, value: try value(&reader)))
+                continue
+            }
             guard let key = AttributeKey(rawValue: raw) else { throw .decode }
             let value = try AttributeValue(decoding: reader.countedSlice())
             guard key.isStored(as: value) else { throw .decode }
             attributes[key] = value
         } while !reader.isAtEnd
         return (attributes, later)
+    }
+
+    /// The attributes of certificates and keys, which this program does not support. Part of the store format.
+    private static let unsupported: Set<UInt8> = Set(34...65).subtracting([40])
+    /// The subset that belongs to the primary key and is in a separate field.
+    private static let primaryKey: Set<UInt8> = Set(41...49).union([37, 38])
+
+    /// Returns the number of bytes of the values in the primary key of a certificate or key; nil if it is malformed.
+    static func payloadCount(primaryKey bytes: [UInt8]) -> Int? {
+        do throws(KeychainFault) {
+            var reader = ByteReader(bytes)
+            var (last, count): (UInt8, Int) = (0, 0)
+            while !reader.isAtEnd {
+                let raw = try reader.integer(UInt8.self)
+                guard raw > last, primaryKey.contains(raw) else { return nil }
+                last = raw
+                count += try value(&reader).count - 1
+            }
+            return count
+        } catch {
+            return nil
+        }
+    }
+
+    /// Returns the number of bytes of a value that counts towards the limit: all of an unknown attribute, otherwise without
+    /// the byte of its type.
+    static func payloadCount(_ attribute: LaterField) -> Int {
+        LaterField.tags.contains(attribute.tag) ? attribute.value.count : attribute.value.count - 1
+    }
+
+    /// Reads the bytes of a value of any kind.
+    private static func value(_ reader: inout ByteReader) throws(KeychainFault) -> [UInt8] {
+        let value = try reader.countedSlice()
+        _ = try AttributeValue(decoding: value)
+        return Array(value)
     }
 
     /// Encodes extra attributes: for each size (u32) and name, size (u32) and value. Names are ascending, compared by

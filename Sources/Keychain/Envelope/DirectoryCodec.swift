@@ -19,6 +19,7 @@ package enum DirectoryCodec {
         static let file: UInt8 = 11
         static let defaultProtection: UInt8 = 12
         static let accessGroup: UInt8 = 13
+        static let namesake: UInt8 = 16
     }
 
     /// Encodes a directory, with padding, into locked memory.
@@ -28,7 +29,9 @@ package enum DirectoryCodec {
         guard directory.key.isValid else { throw .param }
         var fields = FieldList()
         switch directory.key {
-        case .container(let scope): fields.add(Tag.container, encode(scope))
+        case .container(let scope):
+            fields.add(Tag.container, encode(StoredItemClass(scope.itemClass), scope.isSynchronizable))
+        case .unsupported(let scope): fields.add(Tag.container, encode(scope.itemClass, scope.isSynchronizable))
         case .group: break
         case .service(let service): try add(service, to: &fields)
         }
@@ -37,6 +40,7 @@ package enum DirectoryCodec {
         fields.add(Tag.file, try directory.file.encoded())
         fields.add(Tag.defaultProtection, [directory.defaultProtection.rawValue])
         if case .group(let name) = directory.key { fields.add(Tag.accessGroup, name) }
+        if directory.hasNamesake { fields.add(Tag.namesake, [1]) }
         fields.add(directory.laterFields)
         return try PaddedPlaintext.encode(fields)
     }
@@ -54,13 +58,16 @@ package enum DirectoryCodec {
         let file = try PosixAttributes(decoding: fields.required(Tag.file))
         let protection = Array(try fields.required(Tag.defaultProtection))
         let group = fields.optional(Tag.accessGroup).map { Directory.Key.group(Array($0)) }
+        let namesake = fields.optional(Tag.namesake).map { Array($0) }
         let later = try fields.later()
+        guard namesake == nil || namesake == [1] else { throw .decode }
         guard (container == nil) != (group == nil), let key = container ?? group, key.isValid else { throw .decode }
         guard protection.count == 1, let defaultProtection = ProtectionClass(rawValue: protection[0]) else {
             throw .decode
         }
         var directory = Directory(id: id, parent: parent, key: key, creationDate: creationDate, file: file)
         directory.version = version
+        directory.hasNamesake = namesake != nil
         directory.laterFields = later
         directory.changeDate = changeDate
         directory.defaultProtection = defaultProtection
@@ -69,7 +76,7 @@ package enum DirectoryCodec {
 
     /// Decodes the key of a container or service; nil for a group, whose name is the last field.
     private static func containerOrService(_ fields: inout FieldList) throws(KeychainFault) -> Directory.Key? {
-        if let container = fields.optional(Tag.container) { return .container(try decode(Array(container))) }
+        if let container = fields.optional(Tag.container) { return try decode(Array(container)) }
         return try service(&fields).map { .service($0) }
     }
 
@@ -99,13 +106,18 @@ package enum DirectoryCodec {
     }
 
     /// Encodes item class and synchronizable, 1 byte each.
-    private static func encode(_ scope: ContainerScope) -> [UInt8] {
-        [scope.itemClass.rawValue, scope.isSynchronizable ? 1 : 0]
+    private static func encode(_ itemClass: StoredItemClass, _ isSynchronizable: Bool) -> [UInt8] {
+        [itemClass.rawValue, isSynchronizable ? 1 : 0]
     }
 
-    private static func decode(_ bytes: [UInt8]) throws(KeychainFault) -> ContainerScope {
-        guard bytes.count == 2, let itemClass = ItemClass(rawValue: bytes[0]), bytes[1] <= 1 else { throw .decode }
-        return ContainerScope(itemClass, isSynchronizable: bytes[1] == 1)
+    private static func decode(_ bytes: [UInt8]) throws(KeychainFault) -> Directory.Key {
+        guard bytes.count == 2, let itemClass = StoredItemClass(rawValue: bytes[0]), bytes[1] <= 1 else {
+            throw .decode
+        }
+        let isSynchronizable = bytes[1] == 1
+        if let scope = UnsupportedScope(itemClass, isSynchronizable: isSynchronizable) { return .unsupported(scope) }
+        guard let itemClass = itemClass.itemClass else { throw .decode }
+        return .container(ContainerScope(itemClass, isSynchronizable: isSynchronizable))
     }
 
     private static func add(_ service: InternetService, to fields: inout FieldList) throws(KeychainFault) {
@@ -144,7 +156,7 @@ extension Directory.Key {
     /// the default group has no row.
     fileprivate var isValid: Bool {
         switch self {
-        case .container: true
+        case .container, .unsupported: true
         case .group(let name): AttributeValue.isValidUTF8(name) && name != ContainerKey.defaultAccessGroup
         case .service(let key): DirectoryCodec.isValid(key)
         }

@@ -80,11 +80,12 @@ extension FieldList {
 
     /// Returns the other fields.
     ///
+    /// - Parameter isKnown: Whether a tag is one of further known fields.
     /// - Throws: `decode` for an unknown field that no later version may add.
-    mutating func later() throws(KeychainFault) -> [LaterField] {
+    mutating func later(_ isKnown: (UInt8) -> Bool = { _ in false }) throws(KeychainFault) -> [LaterField] {
         guard position < fields.count else { return [] }
         let rest = fields[position...]
-        guard rest.allSatisfy({ LaterField.tags.contains($0.tag) }) else { throw .decode }
+        guard rest.allSatisfy({ LaterField.tags.contains($0.tag) || isKnown($0.tag) }) else { throw .decode }
         position = fields.count
         return rest.map { LaterField(tag: $0.tag, value: Array($0.value)) }
     }

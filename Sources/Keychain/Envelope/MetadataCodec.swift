@@ -65,7 +65,7 @@ package enum MetadataCodec {
         item.secretCount = try count(fields.optional(Tag.secretCount))
         (item.attributes, item.laterAttributes) = try AttributeList.decode(fields.optional(Tag.attributes))
         item.extraAttributes = try AttributeList.decode(extra: fields.optional(Tag.extraAttributes))
-        item.laterFields = try fields.later()
+        item.laterFields = try fields.later { KeyField(rawValue: $0) != nil }
         do throws(KeychainFault) {
             try checkLimits(item)
         } catch {
@@ -79,10 +79,20 @@ package enum MetadataCodec {
             (0...maximumSecret).contains(item.secretCount ?? 0),
             item.secretVersion >= 0, item.secretVersion <= item.version
         else { throw .param }
+        var ofKey = 0
+        for field in item.laterFields {
+            guard let key = KeyField(rawValue: field.tag) else { continue }
+            if let count = key.byteCount {
+                guard field.value.count == count else { throw .param }
+            } else {
+                guard let payload = AttributeList.payloadCount(primaryKey: field.value) else { throw .param }
+                ofKey += payload
+            }
+        }
         let own = item.attributes.values.reduce(0) { $0 + $1.payloadCount }
         let extra = item.extraAttributes.reduce(0) { $0 + $1.key.count + $1.value.count }
-        let later = item.laterAttributes.reduce(0) { $0 + $1.value.count }
-        guard own + extra + later <= maximumAttributes else { throw .attributesTooLarge }
+        let later = item.laterAttributes.reduce(0) { $0 + AttributeList.payloadCount($1) }
+        guard own + extra + later + ofKey <= maximumAttributes else { throw .attributesTooLarge }
     }
 
     private static func number(_ bytes: ArraySlice<UInt8>) throws(KeychainFault) -> Int64 {

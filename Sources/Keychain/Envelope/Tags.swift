@@ -28,6 +28,22 @@ extension KeyRing {
     }
 }
 
+extension KeyRing {
+    /// Returns the tags of a certificate or key, which its fields determine.
+    package func itemKeys(of item: Item) throws(KeychainFault) -> [ItemKeyRecord] {
+        var keys: [ItemKeyRecord] = []
+        if let primaryKey = item.keyFields[.primaryKey] {
+            let parts = [TagLabel.primaryKey, [UInt8](littleEndian: item.directory.rawValue), primaryKey]
+            keys.append(ItemKeyRecord(item: item.id, kind: 1, tag: try lookupTag(parts: parts)))
+        }
+        if let publicKey = item.keyFields[.publicKey] {
+            let tag = try lookupTag(parts: [TagLabel.publicKey, publicKey])
+            keys.append(ItemKeyRecord(item: item.id, kind: 2, tag: tag))
+        }
+        return keys
+    }
+}
+
 /// The first part of each tag.
 private enum TagLabel {
     static let item = Array("item".utf8)
@@ -35,12 +51,16 @@ private enum TagLabel {
     static let group = Array("group".utf8)
     static let folder = Array("folder".utf8)
     static let server = Array("server".utf8)
+    static let primaryKey = Array("primary key".utf8)
+    static let publicKey = Array("public key".utf8)
 }
 
 extension DirectoryName {
     fileprivate func tagParts(in parent: [UInt8]) -> [[UInt8]] {
         switch self {
         case .container(let scope):
+            [TagLabel.container, parent, [scope.itemClass.rawValue], [scope.isSynchronizable ? 1 : 0]]
+        case .unsupported(let scope):
             [TagLabel.container, parent, [scope.itemClass.rawValue], [scope.isSynchronizable ? 1 : 0]]
         case .group(let name): [TagLabel.group, name.bytes]
         case .service(let name, .genericPassword): [TagLabel.folder, parent, name.bytes]

@@ -12,13 +12,19 @@ package final class HeaderKeys: Sendable {
     package let rowDigest: RevocableSecret
     package let deviceFile: RevocableSecret
 
-    /// Derives the keys from the user key of that generation.
-    init(userKey: borrowing SecretBytes, generation: Int64, store: [UInt8]) throws(CryptoError) {
-        let address = [store, [UInt8](littleEndian: generation)]
+    init(generation: Int64, header: RevocableSecret, rowDigest: RevocableSecret, deviceFile: RevocableSecret) {
         self.generation = generation
-        header = RevocableSecret(try BLAKE2b.derive(key: userKey, parts: [KeyLabel.header] + address))
-        rowDigest = RevocableSecret(try BLAKE2b.derive(key: userKey, parts: [KeyLabel.rowDigest] + address))
-        deviceFile = RevocableSecret(try BLAKE2b.derive(key: userKey, parts: [KeyLabel.deviceFile] + address))
+        (self.header, self.rowDigest, self.deviceFile) = (header, rowDigest, deviceFile)
+    }
+
+    /// Derives the keys from the user key of that generation.
+    convenience init(userKey: borrowing SecretBytes, generation: Int64, store: [UInt8]) throws(CryptoError) {
+        let address = [store, [UInt8](littleEndian: generation)]
+        self.init(
+            generation: generation,
+            header: RevocableSecret(try BLAKE2b.derive(key: userKey, parts: [KeyLabel.header] + address)),
+            rowDigest: RevocableSecret(try BLAKE2b.derive(key: userKey, parts: [KeyLabel.rowDigest] + address)),
+            deviceFile: RevocableSecret(try BLAKE2b.derive(key: userKey, parts: [KeyLabel.deviceFile] + address)))
     }
 
     /// Wipes the keys. Returns when no thread uses them.

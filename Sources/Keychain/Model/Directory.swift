@@ -5,6 +5,7 @@ package struct Directory: Hashable, Sendable {
         /// An access group other than the default one, as UTF-8.
         case group([UInt8])
         case service(ServiceKey)
+        case unsupported(UnsupportedScope)
     }
 
     package var id: RowID
@@ -19,6 +20,8 @@ package struct Directory: Hashable, Sendable {
     package var file: PosixAttributes
     /// The protection class of new items in it.
     package var defaultProtection: ProtectionClass
+    /// Whether an item of the same name exists next to a service directory.
+    package var hasNamesake = false
     /// Fields of later versions.
     package var laterFields: [LaterField] = []
 

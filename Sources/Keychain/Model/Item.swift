@@ -13,7 +13,7 @@ package struct Item: Hashable, Sendable {
     package var attributes: [AttributeKey: AttributeValue]
     /// The extended attributes that are not keychain attributes: the name after `user.`, and the bytes.
     package var extraAttributes: [[UInt8]: [UInt8]]
-    /// Attributes and fields of later versions.
+    /// Attributes and fields of classes that this program does not support, and those of later versions.
     package var laterAttributes: [LaterField] = []
     package var laterFields: [LaterField] = []
     package var creationDate: KeychainDate

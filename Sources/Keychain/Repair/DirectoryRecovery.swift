@@ -41,7 +41,7 @@ struct DirectoryRecovery {
     private mutating func nameLostGroups(of rows: [RowID]) {
         var named: [RowID: RowID] = [:]
         for id in rows {
-            guard let container = directories[id], case .container = container.key, container.parent != .none else {
+            guard let container = directories[id], container.key.isContainer, container.parent != .none else {
                 continue
             }
             let lost = container.parent
@@ -66,7 +66,7 @@ struct DirectoryRecovery {
                 make(service.parent, .container(scope), in: group(without: .container(scope)))
                 lost.insert(service.parent)
             }
-            if itemClass(of: service.parent) != key.itemClass {
+            if !permits(key, in: service.parent) {
                 displace(id)
             } else if lost.contains(service.parent) {
                 displaced.append(id)
@@ -74,8 +74,13 @@ struct DirectoryRecovery {
         }
     }
 
-    private func itemClass(of container: RowID) -> ItemClass? {
-        if case .container(let scope)? = directories[container]?.key { scope.itemClass } else { nil }
+    /// Whether a directory can contain a service. Containers of classes that this program does not support can have folders.
+    private func permits(_ key: ServiceKey, in container: RowID) -> Bool {
+        switch directories[container]?.key {
+        case .container(let scope): scope.itemClass == key.itemClass
+        case .unsupported: key.itemClass == .genericPassword
+        case .group, .service, nil: false
+        }
     }
 
     /// Returns a group for lost directories in which the name is free.
@@ -102,9 +107,14 @@ struct DirectoryRecovery {
 
     // MARK: Services
 
-    /// Names lost services of which only the row numbers in their items remain.
+    /// Names lost services and containers of certificates and keys, of which only the row numbers in their items remain.
     private mutating func nameLostServices() {
         for id in inspection.population.keys.sorted() where directories[id] == nil {
+            if let scope = inspection.lostScopes[id] {
+                make(id, .unsupported(scope), in: group(without: .unsupported(scope)))
+                displaced.append(id)
+                continue
+            }
             let key = Directory.Key.service(.generic(service: .string("directory \(id.rawValue)")))
             directories[id] = made(id, key, in: .none)
             displace(id)
@@ -154,5 +164,14 @@ struct DirectoryRecovery {
     private mutating func newID() -> RowID {
         defer { nextRow = nextRow.next }
         return nextRow
+    }
+}
+
+extension Directory.Key {
+    fileprivate var isContainer: Bool {
+        switch self {
+        case .container, .unsupported: true
+        case .group, .service: false
+        }
     }
 }

@@ -67,7 +67,7 @@ package struct KeychainRepair: Sendable {
             try written.add(findings.inspection.items, to: copy, digest) { (id, writer) throws(KeychainFault) in
                 guard let (item, secret) = try reader.itemWithSecret(id: id) else { throw .decode }
                 try writer.put(item, secret: secret)
-                for key in try findings.itemKeys(of: id, reader) { try writer.put(key) }
+                for key in findings.inspection.itemKeys[id] ?? [] { try writer.put(key) }
             }
             try written.add(findings.inspection.pastValues, to: copy, digest) { (id, writer) throws(KeychainFault) in
                 guard let (past, secret) = try reader.pastWithSecret(id: id) else { throw .decode }

@@ -21,6 +21,8 @@ package struct RepairFindings: Sendable {
     package var displacedDirectories: [RowID] { recovery.displaced }
     /// The number of rows of keys that are malformed or replace another one.
     package var damagedKeys: Int { inspection.damagedKeys }
+    /// The number of items whose item keys are wrong, and of item keys without an item.
+    package var wrongItemKeys: Int { inspection.wrongItemKeys }
     /// Whether the number of rows is right and all are authentic, but some are older or were changed.
     package var areRowsReplaced: Bool {
         rowFault == .rowsReplaced && damagedItems.isEmpty && damagedPast.isEmpty
@@ -35,7 +37,7 @@ package struct RepairFindings: Sendable {
     /// Whether there is nothing to repair, apart from the structure of the store.
     package var isConsistent: Bool {
         damagedItems.isEmpty && damagedPast.isEmpty && damagedDirectories.isEmpty && displacedDirectories.isEmpty
-            && damagedKeys == 0 && !isHeaderDamaged && rowFault == nil
+            && damagedKeys == 0 && wrongItemKeys == 0 && !isHeaderDamaged && rowFault == nil
     }
 
     /// The number of items that stay, including those that cannot be verified now.
@@ -43,11 +45,6 @@ package struct RepairFindings: Sendable {
     package var unverifiedItems: Int { inspection.unverifiedItems }
     package var pastValues: Int { inspection.pastValues.count }
     package var directories: Int { recovery.directories.count }
-
-    /// Returns the item keys of an item that stays.
-    func itemKeys(of item: RowID, _ reader: any RecordReader) throws(KeychainFault) -> [ItemKeyRecord] {
-        try nilIfDamaged { () throws(KeychainFault) in try reader.itemKeys(of: item) } ?? []
-    }
 
     /// Returns the path of a directory's contents after the repair.
     package func path(of directory: RowID) -> String {

@@ -20,6 +20,12 @@ struct RowInspection {
     /// The items that are authentic, and those that cannot be opened now.
     private(set) var items: [RowID] = []
     private(set) var damagedItems: [RowID] = []
+    /// The rows of item keys of ``items``, as their fields determine them.
+    private(set) var itemKeys: [RowID: [ItemKeyRecord]] = [:]
+    /// The number of ``items`` whose rows of item keys are other ones, and of such rows without an item.
+    private(set) var wrongItemKeys = 0
+    /// The containers of certificates and keys, as the fields of the items in them show.
+    private(set) var lostScopes: [RowID: UnsupportedScope] = [:]
     /// The past values that are authentic, as far as their keys are available.
     private(set) var pastValues: [RowID] = []
     private(set) var damagedPast: [RowID] = []
@@ -48,9 +54,10 @@ struct RowInspection {
         rowCount += Int64(try reader.keyRowCount() + damagedKeys)
         damagedKeys += keys.mismatchedKeys.count
         try surveyDirectories(reader)
-        try surveyItems(reader)
+        var storedKeys = try storedItemKeys(reader)
+        try surveyItems(reader, &storedKeys)
+        wrongItemKeys += storedKeys.count
         try surveyPast(reader)
-        try surveyItemKeys(reader)
     }
 
     // MARK: Directories
@@ -89,25 +96,33 @@ struct RowInspection {
 
     // MARK: Items
 
-    private mutating func surveyItems(_ reader: any RecordReader) throws(KeychainFault) {
+    private mutating func surveyItems(
+        _ reader: any RecordReader, _ storedKeys: inout [RowID: [ItemKeyRecord]]
+    ) throws(KeychainFault) {
         var after = RowID(rawValue: .min)
         while true {
             let page = try reader.itemIDs(after: after, limit: Self.pageSize)
             for id in page {
                 rowCount += 1
-                try surveyItem(id, reader)
+                try surveyItem(id, reader, storedKeys.removeValue(forKey: id) ?? [])
             }
             guard page.count == Self.pageSize, let last = page.last else { return }
             after = last
         }
     }
 
-    private mutating func surveyItem(_ id: RowID, _ reader: any RecordReader) throws(KeychainFault) {
+    private mutating func surveyItem(
+        _ id: RowID, _ reader: any RecordReader, _ storedKeys: [ItemKeyRecord]
+    ) throws(KeychainFault) {
         do throws(KeychainFault) {
             guard Self.ids.contains(id), let (record, ciphertext) = try reader.itemWithSecret(id: id),
                 Self.ids.contains(record.directory)
             else { throw .decode }
-            try verify(record, ciphertext)
+            let item = try verify(record, ciphertext)
+            let expected = try item.map { (item) throws(KeychainFault) in try keys.itemKeys(of: item) } ?? storedKeys
+            if !expected.isEmpty { itemKeys[id] = expected }
+            if expected != storedKeys { wrongItemKeys += 1 }
+            lostScopes[record.directory] = item?.unsupportedScope ?? lostScopes[record.directory]
             items.append(id)
             population[record.directory, default: 0] += 1
             if record.alwaysTag != nil { alwaysDirectories.insert(record.directory) }
@@ -117,22 +132,25 @@ struct RowInspection {
         }
     }
 
-    private mutating func verify(_ record: ItemRecord, _ ciphertext: [UInt8]) throws(KeychainFault) {
+    /// Verifies an item. Returns nil if it cannot be opened now.
+    private mutating func verify(_ record: ItemRecord, _ ciphertext: [UInt8]) throws(KeychainFault) -> Item? {
         if keys.isForeign(record.protection, generation: record.generation) {
             try record.verifyRow(ring: keys)
             try record.verifyContents(ciphertext, ring: keys)
             unverifiedItems += 1
-            return
+            return nil
         }
         let envelope = ItemEnvelope(ring: keys)
         do throws(KeychainFault) {
             let item = try envelope.open(record)
-            guard item.secretCount != nil else { return }
+            guard item.secretCount != nil else { return item }
             try envelope.secret(of: item, record: record, ciphertext: ciphertext).verify()
+            return item
         } catch {
             // Its keys are withheld.
             guard error == .interactionNotAllowed else { throw error }
             unverifiedItems += 1
+            return nil
         }
     }
 
@@ -169,12 +187,27 @@ struct RowInspection {
         }
     }
 
-    private mutating func surveyItemKeys(_ reader: any RecordReader) throws(KeychainFault) {
+    private mutating func storedItemKeys(_ reader: any RecordReader) throws(KeychainFault) -> [RowID: [ItemKeyRecord]] {
+        var found: [RowID: [ItemKeyRecord]] = [:]
         var after: ItemKeyRecord.Position?
         repeat {
             let page = try reader.itemKeys(after: after, limit: Self.pageSize)
             rowCount += Int64(page.records.count + page.malformed)
+            wrongItemKeys += page.malformed
+            for key in page.records { found[key.position.item, default: []].append(key) }
             after = page.last
         } while after != nil
+        return found
+    }
+}
+
+extension Item {
+    /// The container of a certificate or key, as its fields show; nil for other items.
+    fileprivate var unsupportedScope: UnsupportedScope? {
+        guard !keyFields.isEmpty else { return nil }
+        // The derived files of a certificate have no sizes; a key without them has no public key.
+        let isCertificate =
+            keyFields[.publicKey] != nil && keyFields[.derivedFile]?.dropFirst(8).allSatisfy { $0 == 0 } ?? false
+        return UnsupportedScope(isCertificate ? .certificate : .key)
     }
 }

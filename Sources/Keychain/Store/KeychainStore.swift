@@ -116,7 +116,7 @@ package final class KeychainStore: Sendable {
         case .container(let scope):
             let group = try accessGroup(record.parent, readBy: reader)
             return (ContainerKey(scope, accessGroup: group), record.parent)
-        case .group: return nil
+        case .group, .unsupported: return nil
         case .service: throw .decode
         }
     }

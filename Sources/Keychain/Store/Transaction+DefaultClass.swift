@@ -40,7 +40,8 @@ extension Transaction {
             for record in page {
                 guard case .group = try keychain.directoryEnvelope.open(record).key else { continue }
                 for id in try writer.directoryIDs(parent: record.id, after: .none, limit: Self.containerLimit) {
-                    if let container = try directory(id: id) { try setDefault(protection, of: container) }
+                    guard let container = try directory(id: id), case .container = container.key else { continue }
+                    try setDefault(protection, of: container)
                 }
             }
             guard let last = page.last else { return }
@@ -60,7 +61,7 @@ extension Transaction {
     func inheritedProtection(_ key: Directory.Key, in parent: RowID) throws(KeychainFault) -> ProtectionClass {
         switch key {
         case .service: return try directory(id: parent)?.defaultProtection ?? .whenUnlocked
-        case .group: return .whenUnlocked
+        case .group, .unsupported: return .whenUnlocked
         case .container(let scope):
             return try keychain.directory(.container(scope), in: .none, writer)?.defaultProtection ?? .whenUnlocked
         }

@@ -32,6 +32,8 @@ package struct RepairResult: JSONText, Sendable {
     package let addedRows: Int64
     /// Whether some rows may be older than the last commit. They are authentic, so they stay.
     package let replacedRows: Bool
+    /// The number of lookup tags of certificates and keys that are wrong or missing. They are computed again.
+    package let wrongItemKeys: Int
     package let headerDamaged: Bool
     package let structureFaults: Int
 
@@ -51,6 +53,7 @@ package struct RepairResult: JSONText, Sendable {
         missingRows = findings.missingRows
         addedRows = findings.addedRows
         replacedRows = findings.areRowsReplaced
+        wrongItemKeys = findings.wrongItemKeys
         headerDamaged = findings.isHeaderDamaged
         self.structureFaults = structureFaults
     }
@@ -73,6 +76,7 @@ package struct RepairResult: JSONText, Sendable {
             lines.append(
                 "Rows are older than the last commit, or forged with old keys; it is unknown which. They are kept.")
         }
+        if wrongItemKeys > 0 { lines.append("Wrong lookup tags of certificates and keys: \(wrongItemKeys)") }
         if headerDamaged { lines.append("The header is damaged: it is unknown whether rows are missing or old.") }
         if structureFaults > 0 { lines.append("Faults in the structure of the file: \(structureFaults)") }
         return lines.joined(separator: "\n")
