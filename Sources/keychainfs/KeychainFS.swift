@@ -106,14 +106,21 @@ struct UnlockOptions: ParsableArguments {
         name: .customLong("key-file"), help: "Unlock with the contents of this file instead of a passphrase.",
         completion: .file())
     var keyFile: String?
+    @Flag(name: .customLong("with-passphrase"), help: withPassphraseHelp)
+    var withPassphrase = false
     @Flag(help: "Unlock with the recovery key: asked for, or read from --passphrase-file.")
     var recovery = false
 
     func validate() throws {
-        guard keyFile != nil else { return }
+        guard keyFile != nil else {
+            if withPassphrase { throw ValidationError("--with-passphrase needs a --key-file.") }
+            return
+        }
         if keyFile?.isEmpty == true { throw ValidationError("The name of the key file is empty.") }
         if recovery { throw ValidationError("--key-file and --recovery exclude each other.") }
-        if passphraseFile != nil { throw ValidationError("--key-file and --passphrase-file exclude each other.") }
+        guard passphraseFile == nil || withPassphrase else {
+            throw ValidationError("--key-file and --passphrase-file exclude each other, except with --with-passphrase.")
+        }
     }
 
     /// Whether an option names the unlock secret.
@@ -122,12 +129,20 @@ struct UnlockOptions: ParsableArguments {
     /// The source of the unlock secret. The variable refers to passphrases only: a recovery key is read from a file
     /// only on request.
     var source: UnlockSource {
-        if let keyFile { return .keyFile(KeyFile(path: DefaultPaths.absolute(keyFile))) }
+        if let keyFile {
+            let file = KeyFile(path: DefaultPaths.absolute(keyFile))
+            guard withPassphrase else { return .keyFile(file) }
+            return .passphraseAndKeyFile(PassphraseSource(option: passphraseFile), file)
+        }
         return recovery
             ? .recoveryKey(PassphraseSource(file: passphraseFile))
             : .passphrase(PassphraseSource(option: passphraseFile))
     }
 }
+
+/// The help of `--with-passphrase`.
+let withPassphraseHelp: ArgumentHelp =
+    "The key file unlocks only together with a passphrase: asked for, or read from --passphrase-file."
 
 /// The help of `--passphrase-file` for the passphrase of the keychain.
 let passphraseFileHelp: ArgumentHelp = "Read the passphrase from this file; '-' is standard input."

@@ -7,8 +7,8 @@ struct SlotCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "slot", abstract: "List, add, change and remove the ways to unlock a keychain.",
         discussion: """
-            A keychain has key slots: passphrases, recovery keys (36 characters to write down), key files. Any one of them \
-            unlocks it. Each change asks for the secret of an existing slot, also if the keychain is mounted and unlocked; none \
+            A keychain has key slots: passphrases, recovery keys (36 characters to write down), key files, and key files that \
+            need a passphrase as well. Any one of them unlocks it. Each change asks for the secret of an existing slot, also if the keychain is mounted and unlocked; none \
             re-encrypts items.
 
             Exit codes: 0 done; 10 the secret opens no slot; 14 in use; 18 no passphrase or key file; 22 read-only; 23 not unlocked \
@@ -50,6 +50,8 @@ struct SlotSecretOptions: ParsableArguments {
         help: "Unlock with this key file; with --kind keyfile and no --new-key-file: the new one.",
         completion: .file())
     var keyFile: String?
+    @Flag(name: .customLong("with-passphrase"), help: withPassphraseHelp)
+    var withPassphrase = false
     @Flag(help: "Unlock with the recovery key: asked for, or read from --passphrase-file.")
     var recovery = false
     @Option(help: "The kind of slot: \(SlotKindOption.names).")
@@ -69,6 +71,7 @@ struct SlotSecretOptions: ParsableArguments {
         if [passphraseFile, keyFile, newPassphraseFile, newKeyFile].contains("") {
             throw ValidationError("The name of a file is empty.")
         }
+        if withPassphrase, keyFile == nil { throw ValidationError("--with-passphrase needs a --key-file.") }
         if passphraseFile == "-", newPassphraseFile == "-" {
             throw ValidationError("Only one passphrase can come from standard input.")
         }
@@ -77,7 +80,8 @@ struct SlotSecretOptions: ParsableArguments {
     var secrets: SlotSecrets {
         SlotSecrets(
             passphraseFile: passphraseFile, variable: DefaultPaths().passphraseFile, keyFile: keyFile,
-            usesRecoveryKey: recovery, newPassphraseFile: newPassphraseFile, newKeyFile: newKeyFile,
+            withPassphrase: withPassphrase, usesRecoveryKey: recovery, newPassphraseFile: newPassphraseFile,
+            newKeyFile: newKeyFile,
             acceptsWeakKeyFile: weakKeyFile)
     }
 
@@ -120,7 +124,8 @@ struct SlotAddCommand: ParsableCommand {
         discussion: """
             The command asks twice for a passphrase (the default), or reads it from --new-passphrase-file; all \
             passphrases have the same cost of a guess. A recovery key is printed once, to standard output. A key file is any file of 32 bytes to \
-            64 KiB; if it does not exist, it is created (64 random bytes, mode 0600).
+            64 KiB; if it does not exist, it is created (64 random bytes, mode 0600). A slot of --kind passphrase-and-keyfile opens \
+            only with both: name the key file with --new-key-file, and later unlock with --key-file and --with-passphrase.
             """)
 
     @OptionGroup var target: SlotTargetOptions

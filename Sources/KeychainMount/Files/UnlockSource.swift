@@ -7,12 +7,15 @@ package enum UnlockSource: Sendable {
     /// A recovery key, typed at the terminal or in a file.
     case recoveryKey(PassphraseSource)
     case keyFile(KeyFile)
+    /// A passphrase and a key file, which open a slot only together.
+    case passphraseAndKeyFile(PassphraseSource, KeyFile)
 
     package var kind: SlotKind {
         switch self {
         case .passphrase: .passphrase
         case .recoveryKey: .recoveryKey
         case .keyFile: .keyFile
+        case .passphraseAndKeyFile: .passphraseAndKeyFile
         }
     }
 
@@ -26,6 +29,10 @@ package enum UnlockSource: Sendable {
             let typed = try source.read(prompt: "Recovery key: ", showMessage: showMessage)
             return try Self.recoveryKey(typed)
         case .keyFile(let file): return try file.read(showMessage: showMessage)
+        case .passphraseAndKeyFile(let source, let file):
+            // A missing key file is reported before the user types anything.
+            let contents = try file.read(showMessage: showMessage)
+            return try UnlockSecret(both: source.read(showMessage: showMessage), contents)
         }
     }
 
@@ -35,6 +42,17 @@ package enum UnlockSource: Sendable {
             do throws(CryptoError) { return try UnlockSecret(recoveryKey: key) } catch { throw .crypto(error) }
         } catch {
             throw CLIError(error)
+        }
+    }
+}
+
+extension UnlockSecret {
+    /// Combines a passphrase with a key file.
+    init(both passphrase: borrowing SecretBytes, _ keyFile: borrowing UnlockSecret) throws(CLIError) {
+        do throws(KeychainFault) {
+            try self.init(passphrase: passphrase, keyFile: keyFile.bytes)
+        } catch {
+            throw CLIError(.failure, "There is no locked memory left for the passphrase and the key file.")
         }
     }
 }

@@ -11,7 +11,9 @@ enum NewSecret {
     /// Generated, and shown once.
     case recoveryKey
     case keyFile(NewKeyFile)
-    /// The present passphrase stays; only its cost changes.
+    /// A passphrase and a key file, which open the slot only together.
+    case passphraseAndKeyFile(PassphraseSource, NewKeyFile)
+    /// The present secret with its passphrase stays; only the cost changes.
     case samePassphrase
 }
 

@@ -49,11 +49,11 @@ package struct SlotCommandRunner {
         let slots = try host.list()
         let kind: SlotKind
         if let choice { kind = choice.kind } else { kind = try self.kind(of: id, in: slots) }
-        guard cost == nil || kind == .passphrase else {
+        guard cost == nil || kind.hasPassphrase else {
             throw CLIError(.usage, "--kdf is the cost of a passphrase; slot \(id) is another kind of slot.")
         }
         let unlocking = try secrets.unlocking(for: kind)
-        let new = try secrets.new(kind, keepsPassphrase: cost != nil && unlocking.kind == .passphrase)
+        let new = try secrets.new(kind, keepsPassphrase: cost != nil && unlocking.kind == kind)
         try slots.reportCost(of: unlocking.kind, keychainName: host.keychainName, showMessage: showMessage)
         let authority = try unlocking.read(showMessage: showMessage)
         let request = SlotRequest.change(id, cost: cost?.cost, deletesItems: false)
@@ -96,23 +96,43 @@ package struct SlotCommandRunner {
                 throw CLIError(error.exitCode, error.message + " The recovery key that was shown \(use).")
             }
         case .keyFile(let file):
-            let isNew = try file.make()
-            do throws(CLIError) {
-                let secret: UnlockSecret? = try file.read(showMessage: showMessage)
-                let change = try run(request, by: authority, new: secret, confirm: confirm)
-                if isNew { showMessage("created the key file \(file.path).") }
-                return change
-            } catch {
-                guard isNew else { throw error }
-                // It could be the only secret that opens the keychain now.
-                guard error.leavesSlots else {
-                    throw CLIError(
-                        error.exitCode,
-                        error.message + " The key file \(file.path) may have become a slot nevertheless: keep it.")
-                }
-                file.remove()
-                throw error
+            return try write(file, showMessage) { (contents) throws(CLIError) in
+                try run(request, by: authority, new: contents, confirm: confirm)
             }
+        case .passphraseAndKeyFile(let source, let file):
+            let passphrase = try source.readNew(showMessage: showMessage)
+            return try write(file, showMessage) { (contents) throws(CLIError) in
+                switch contents {
+                case .none: throw CLIError(.failure, "The key file \(file.path) was not read.")
+                case .some(let contents):
+                    let both: UnlockSecret? = try UnlockSecret(both: passphrase, contents)
+                    return try run(request, by: authority, new: both, confirm: confirm)
+                }
+            }
+        }
+    }
+
+    /// Creates a key file if necessary, and writes a slot with its contents. Removes the new file if no slot needs it.
+    private func write(
+        _ file: NewKeyFile, _ showMessage: (String) -> Void,
+        _ body: (borrowing UnlockSecret?) throws(CLIError) -> SlotChangeResult
+    ) throws(CLIError) -> SlotChangeResult {
+        let isNew = try file.make()
+        do throws(CLIError) {
+            let secret: UnlockSecret? = try file.read(showMessage: showMessage)
+            let change = try body(secret)
+            if isNew { showMessage("created the key file \(file.path).") }
+            return change
+        } catch {
+            guard isNew else { throw error }
+            // It could be the only secret that opens the keychain now.
+            guard error.leavesSlots else {
+                throw CLIError(
+                    error.exitCode,
+                    error.message + " The key file \(file.path) may have become a slot nevertheless: keep it.")
+            }
+            file.remove()
+            throw error
         }
     }
 
@@ -140,10 +160,16 @@ package struct SlotCommandRunner {
     }
 
     private static func copy(_ secret: borrowing UnlockSecret) throws(CLIError) -> UnlockSecret {
+        let bytes: SecretBytes
         do throws(CryptoError) {
-            return UnlockSecret(passphrase: try secret.bytes.copy())
+            bytes = try secret.bytes.copy()
         } catch {
             throw CLIError(.failure, "There is no locked memory left for the passphrase.")
+        }
+        do throws(KeychainFault) {
+            return try UnlockSecret(kind: secret.kind, bytes: bytes)
+        } catch {
+            throw CLIError(.failure, "The unlock secret is not one of a passphrase.")
         }
     }
 
@@ -166,7 +192,7 @@ package struct SlotCommandRunner {
     private static func advice(_ kind: SlotKind) -> String {
         switch kind {
         case .recoveryKey: " Its key is shown this once: write it down, and keep it away from this machine."
-        case .keyFile: " Keep a copy of its key file elsewhere: every byte of it counts."
+        case .keyFile, .passphraseAndKeyFile: " Keep a copy of its key file elsewhere: every byte of it counts."
         default: ""
         }
     }
