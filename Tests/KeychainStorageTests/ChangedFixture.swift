@@ -15,9 +15,14 @@ struct ChangedFixture {
         let fixture = try StoreFixture()
         let complete = try FixtureContents.complete.get()
         let keychain = try fixture.openedForChanges()
-        for value in complete.items.values { try Self.change(value, mark, keychain) }
+        // Rows of unsupported item classes are not changed by this program.
+        let directories = complete.directories.filter { complete.directories[$0.value.parent]?.isUnsupported != true }
+        for value in complete.items.values {
+            guard case .service? = directories[value.item.directory]?.key else { continue }
+            try Self.change(value, mark, keychain)
+        }
         try keychain.change { change throws(KeychainFault) in
-            for var directory in complete.directories.values {
+            for var directory in directories.values {
                 directory.file.permissions = 0o700 | UInt32(mark)
                 _ = try change.save(directory)
             }
@@ -67,4 +72,8 @@ struct ChangedFixture {
         let record = try keychain.store.read { (reader) throws(KeychainFault) in try reader.store() }
         return try Int64(keychain.keys.header(of: record).commit)
     }
+}
+
+extension Directory {
+    fileprivate var isUnsupported: Bool { if case .unsupported = key { true } else { false } }
 }

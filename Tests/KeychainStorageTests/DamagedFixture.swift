@@ -91,8 +91,10 @@ struct DamagedFixture {
     ///     exist after it.
     ///   - damagesKeys: Whether rows of keys may be missing, and with them the items that they open.
     ///   - older: Values that are as valid as the newest, because the test restored them.
+    ///   - refusesFields: Whether items that open may be refused because of fields of another class (R54).
     func complaints(
-        damaged: Set<RowID>?, damagesKeys: Bool = false, older: [RowID: FixtureContents.Value] = [:]
+        damaged: Set<RowID>?, damagesKeys: Bool = false, older: [RowID: FixtureContents.Value] = [:],
+        refusesFields: Bool = false
     ) throws -> [String] {
         let kept = damagesKeys ? nil : damaged.map { Set(truth.items.keys).subtracting($0) }
         let keychain: KeychainStore
@@ -106,7 +108,8 @@ struct DamagedFixture {
         var complaints: [String] = []
         let readable = try read(keychain, older, &complaints)
         complaints += try check(keychain, readable)
-        return try complaints + repair(keychain, kept: (kept ?? []).union(readable), older)
+        let refused = refusesFields ? Set(try keychain.check().damagedItems) : []
+        return try complaints + repair(keychain, kept: (kept ?? []).union(readable).subtracting(refused), older)
     }
 
     // MARK: Reading

@@ -204,7 +204,7 @@ struct UnsupportedClassTests {
         var item = Item.sample()
         item.becomeKey(.certificate)
         let number: [UInt8] = [3, 1] + [UInt8](repeating: 0, count: 7)
-        item.laterAttributes = ([34, 35, 36, 39] + (50...65)).map { LaterField(tag: $0, value: number) }
+        item.laterAttributes = ([35, 36, 39] + (50...65)).map { LaterField(tag: $0, value: number) }
         func decoded(_ item: Item) throws -> Item {
             let plaintext = try MetadataCodec.encode(item)
             return try MetadataCodec.decode(
@@ -212,7 +212,7 @@ struct UnsupportedClassTests {
                 protection: item.protection)
         }
         #expect(try decoded(item) == item)
-        for tag: UInt8 in [37, 38, 40, 41, 49, 66, 95, 127] {
+        for tag: UInt8 in [34, 37, 38, 40, 41, 49, 66, 95, 127] {
             var wrong = item
             wrong.laterAttributes = [LaterField(tag: tag, value: number)]
             #expect(throws: KeychainFault.decode, "attribute \(tag)") { try decoded(wrong) }

@@ -367,7 +367,7 @@ def without_defaults(key):
 ATTRIBUTES = {14: "Label", 15: "Alias", 16: "Description", 17: "Comment", 18: "Creator", 19: "Type", 20: "ScriptCode",
               21: "IsInvisible", 22: "IsNegative", 23: "HasCustomIcon", 24: "Generic", 33: "AccessControl"}
 # Of certificates and keys: the attributes of the primary key, which are in field 10, and the others.
-PRIMARY_KEY = {37, 38, *range(41, 50)}
+PRIMARY_KEY = {34, 37, 38, *range(41, 50)}
 KEY_ATTRIBUTES = set(range(34, 66)) - PRIMARY_KEY - {40}
 
 

@@ -23,6 +23,7 @@ package struct CheckReport: Hashable, Sendable {
 
     package var directories = 0
     package var items = 0
+    /// The number of past values that are authentic, including those of another device.
     package var pastValues = 0
     /// The past values that are not authentic.
     package var damagedPast: [RowID] = []

@@ -22,20 +22,17 @@ extension KeychainStore {
     }
 
     private func checkPast(_ id: RowID, _ report: inout CheckReport) throws(KeychainFault) {
-        let isComplete = try nilIfDamaged { () throws(KeychainFault) in
+        let found = try nilIfDamaged { () throws(KeychainFault) in
             try store.read { (reader) throws(KeychainFault) -> Bool? in
                 guard let (record, ciphertext) = try reader.pastWithSecret(id: id) else { return nil }
-                return try pastEnvelope.verify(record, ciphertext: ciphertext)
+                let isComplete = try pastEnvelope.verify(record, ciphertext: ciphertext)
+                return !isComplete && !keys.isForeign(record.protection, generation: record.generation)
             }
         }
-        switch isComplete {
-        case nil: report.damagedPast.append(id)
-        // Deleted in the meantime.
-        case .some(nil): break
-        case .some(.some(let isComplete)):
-            report.pastValues += 1
-            if !isComplete { report.unavailable += 1 }
-        }
+        guard let found else { return report.damagedPast.append(id) }
+        // Otherwise deleted in the meantime.
+        guard let isLocked = found else { return }
+        if isLocked { report.unavailable += 1 } else { report.pastValues += 1 }
     }
 
     private func compareWithHeader(_ report: inout CheckReport) throws(KeychainFault) {

@@ -52,7 +52,7 @@ enum AttributeList {
     /// The attributes of certificates and keys, which this program does not support. Part of the store format.
     private static let unsupported: Set<UInt8> = Set(34...65).subtracting([40])
     /// The subset that belongs to the primary key and is in a separate field.
-    private static let primaryKey: Set<UInt8> = Set(41...49).union([37, 38])
+    private static let primaryKey: Set<UInt8> = Set(41...49).union([34, 37, 38])
 
     /// Returns the number of bytes of the values in the primary key of a certificate or key; nil if it is malformed.
     static func payloadCount(primaryKey bytes: [UInt8]) -> Int? {

@@ -63,7 +63,11 @@ struct DirectoryRecovery {
             guard let service = directories[id], case .service(let key) = service.key else { continue }
             let scope = ContainerScope(key.itemClass)
             if directories[service.parent] == nil, RowInspection.ids.contains(service.parent) {
-                make(service.parent, .container(scope), in: group(without: .container(scope)))
+                if let scope = inspection.lostScopes[id] {
+                    make(service.parent, .unsupported(scope), in: group(without: .unsupported(scope)))
+                } else {
+                    make(service.parent, .container(scope), in: group(without: .container(scope)))
+                }
                 lost.insert(service.parent)
             }
             if !permits(key, in: service.parent) {

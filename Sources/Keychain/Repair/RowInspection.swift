@@ -119,6 +119,9 @@ struct RowInspection {
                 Self.ids.contains(record.directory)
             else { throw .decode }
             let item = try verify(record, ciphertext)
+            if let item, let itemClass = itemClass(of: record.directory) {
+                guard itemClass.permits(Set(item.keyFields.keys)) else { throw .decode }
+            }
             let expected = try item.map { (item) throws(KeychainFault) in try keys.itemKeys(of: item) } ?? storedKeys
             if !expected.isEmpty { itemKeys[id] = expected }
             if expected != storedKeys { wrongItemKeys += 1 }
@@ -129,6 +132,25 @@ struct RowInspection {
         } catch {
             guard error == .decode else { throw error }
             damagedItems.append(id)
+        }
+    }
+
+    /// Returns the item class of the container of items in a directory; nil if the container is damaged.
+    private func itemClass(of directory: RowID) -> StoredItemClass? {
+        guard let directory = directories[directory]?.directory else { return nil }
+        switch directory.key {
+        case .container(let scope): return StoredItemClass(scope.itemClass)
+        case .unsupported(let scope): return scope.itemClass
+        case .service: return itemClass(ofContainer: directory.parent)
+        case .group: return nil
+        }
+    }
+
+    private func itemClass(ofContainer container: RowID) -> StoredItemClass? {
+        switch directories[container]?.directory.key {
+        case .container(let scope): StoredItemClass(scope.itemClass)
+        case .unsupported(let scope): scope.itemClass
+        case .group, .service, nil: nil
         }
     }
 

@@ -37,7 +37,7 @@ package struct CheckResult: JSONText, Sendable {
     /// The row numbers of damaged directories, whose names are unreadable.
     package let damagedDirectories: [Int64]
     package let damagedItems: [Int64]
-    /// The number of values that were replaced or deleted and can be opened, and the row numbers of damaged ones.
+    /// The number of intact values that were replaced or deleted, and the row numbers of damaged ones.
     package let pastValues: Int
     package let damagedPastValues: [Int64]
     /// Whether their size in the header is wrong.
@@ -116,6 +116,7 @@ package struct CheckResult: JSONText, Sendable {
     /// The text for users.
     package var text: String {
         var lines = ["\(items) items in \(directories) directories verified."]
+        if pastValues > 0 { lines.append("\(pastValues) replaced or deleted values verified.") }
         if unavailable > 0 { lines.append("\(unavailable) rows are locked and were not examined.") }
         if foreign > 0 { lines.append("\(foreign) items can be opened by another device only.") }
         if !damagedItems.isEmpty { lines.append("Damaged items (rows): " + list(damagedItems)) }
