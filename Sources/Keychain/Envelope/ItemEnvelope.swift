@@ -64,13 +64,30 @@ package struct ItemEnvelope: Sendable {
     /// Opens a row.
     package func open(_ record: ItemRecord) throws(KeychainFault) -> Item {
         let plaintext = try plaintext(of: record)
-        return try item(of: plaintext.bytes, record)
+        let item = try item(of: plaintext.bytes, record)
+        try verifyTag(of: item, record)
+        return item
+    }
+
+    /// Opens a row that was found by the tag of a name, without computing the tag again.
+    ///
+    /// - Throws: `decode` also for a row of another name or directory.
+    func open(
+        _ record: ItemRecord, named name: CanonicalName, in directory: RowID
+    ) throws(KeychainFault) -> Item {
+        let plaintext = try plaintext(of: record)
+        let item = try item(of: plaintext.bytes, record)
+        guard record.directory == directory, CanonicalName(account: item.account) == name else { throw .decode }
+        return item
     }
 
     /// Opens a row if its metadata contains `bytes`; otherwise returns nil without decoding an item.
     package func open(_ record: ItemRecord, containing bytes: [UInt8]) throws(KeychainFault) -> Item? {
         let plaintext = try plaintext(of: record)
-        return plaintext.bytes.contains(bytes) ? try item(of: plaintext.bytes, record) : nil
+        guard plaintext.bytes.contains(bytes) else { return nil }
+        let item = try item(of: plaintext.bytes, record)
+        try verifyTag(of: item, record)
+        return item
     }
 
     /// Returns the padded metadata of a row.
@@ -93,7 +110,6 @@ package struct ItemEnvelope: Sendable {
             plaintext, id: record.id, directory: record.directory, version: record.version,
             protection: record.protection)
         guard record.secretNoncesAndTags.count == SecretChunks.count(for: item.secretCount) else { throw .decode }
-        try verifyTag(of: item, record)
         return item
     }
 

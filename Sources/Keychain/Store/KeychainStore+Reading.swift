@@ -90,7 +90,9 @@ extension KeychainStore {
 
     /// Returns the item with that name in a service directory.
     package func item(named name: CanonicalName, in directory: RowID) throws(KeychainFault) -> Item? {
-        try record(named: name, in: directory).map { (record) throws(KeychainFault) in try itemEnvelope.open(record) }
+        try record(named: name, in: directory).map { (record) throws(KeychainFault) in
+            try itemEnvelope.open(record, named: name, in: directory)
+        }
     }
 
     /// Returns the row with a name, found in the same way as directories.

@@ -12,7 +12,7 @@ package struct Transaction {
     package func item(named name: CanonicalName, in directory: RowID) throws(KeychainFault) -> Item? {
         let tag = try keychain.keys.itemTag(directory: directory, name: name)
         return try writer.item(tag: tag, always: false).map { (record) throws(KeychainFault) in
-            try keychain.itemEnvelope.open(record)
+            try keychain.itemEnvelope.open(record, named: name, in: directory)
         }
     }
 
