@@ -19,7 +19,8 @@ package struct DirectoryEnvelope: Sendable {
         let master = try ring.masterKeys()
         let sealed = try seal(
             directory, key: master.directory,
-            bound: nameData(directory.id, directory.parent, master.generation, directory.version, tag))
+            bound: Self.nameData(
+                directory.id, directory.parent, master.generation, directory.version, tag, store: ring.storeID))
         var record = DirectoryRecord(
             id: directory.id, parent: directory.parent, version: directory.version,
             masterKeyGeneration: master.generation, tag: tag, alwaysTag: nil, name: sealed, alwaysName: nil)
@@ -27,7 +28,8 @@ package struct DirectoryEnvelope: Sendable {
         let alwaysTag = try ring.directoryTag(name, in: directory.parent, always: true)
         record.alwaysTag = alwaysTag
         record.alwaysName = try seal(
-            directory, key: ring.alwaysKeys().secret, bound: alwaysNameData(record, alwaysTag))
+            directory, key: ring.alwaysKeys().secret, bound: Self.alwaysNameData(record, alwaysTag, store: ring.storeID)
+        )
         return record
     }
 
@@ -79,7 +81,8 @@ package struct DirectoryEnvelope: Sendable {
         _ record: DirectoryRecord, without failure: KeychainFault
     ) throws(KeychainFault) -> Directory {
         guard let name = record.alwaysName, let tag = record.alwaysTag else { throw failure }
-        let directory = try open(record, name, key: ring.alwaysKeys().secret, bound: alwaysNameData(record, tag))
+        let directory = try open(
+            record, name, key: ring.alwaysKeys().secret, bound: Self.alwaysNameData(record, tag, store: ring.storeID))
         guard try ring.directoryTag(DirectoryName(directory.key), in: record.parent, always: true) == tag else {
             throw .decode
         }
@@ -96,18 +99,19 @@ package struct DirectoryEnvelope: Sendable {
     }
 
     private func nameData(_ record: DirectoryRecord) -> AssociatedData {
-        nameData(record.id, record.parent, record.masterKeyGeneration, record.version, record.tag)
+        Self.nameData(
+            record.id, record.parent, record.masterKeyGeneration, record.version, record.tag, store: ring.storeID)
     }
 
-    private func nameData(
-        _ id: RowID, _ parent: RowID, _ generation: Int64, _ version: Int64, _ tag: [UInt8]
+    static func nameData(
+        _ id: RowID, _ parent: RowID, _ generation: Int64, _ version: Int64, _ tag: [UInt8], store: [UInt8]
     ) -> AssociatedData {
-        AssociatedData(.directoryName, store: ring.storeID)
+        AssociatedData(.directoryName, store: store)
             .adding(id.rawValue, parent.rawValue, generation, version).adding(part: tag)
     }
 
-    private func alwaysNameData(_ record: DirectoryRecord, _ tag: [UInt8]) -> AssociatedData {
-        AssociatedData(.directoryAlwaysName, store: ring.storeID)
+    static func alwaysNameData(_ record: DirectoryRecord, _ tag: [UInt8], store: [UInt8]) -> AssociatedData {
+        AssociatedData(.directoryAlwaysName, store: store)
             .adding(record.id.rawValue, record.parent.rawValue, record.version).adding(part: tag)
     }
 

@@ -116,7 +116,7 @@ package struct PastEnvelope: Sendable {
         return (sealed, renewed.secret)
     }
 
-    private static func bound(
+    static func bound(
         _ id: RowID, _ masterGeneration: Int64, _ key: KeyGeneration, _ tag: [UInt8], _ secret: [NonceAndTag],
         store: [UInt8]
     ) -> AssociatedData {

@@ -40,7 +40,7 @@ package struct StoreHeader: Hashable, Sendable {
 
     /// Seals the header of a store.
     package func sealed(by keys: HeaderKeys, store: [UInt8]) throws(KeychainFault) -> Sealed {
-        let (plaintext, bound) = (encoded, Self.binding(keys, store: store))
+        let (plaintext, bound) = (encoded, Self.binding(generation: keys.generation, store: store))
         return try keys.header.using { (key) throws(CryptoError) in
             try Sealed.sealing(plaintext.rawSpan, key: key, bound: bound)
         }
@@ -50,15 +50,15 @@ package struct StoreHeader: Hashable, Sendable {
     ///
     /// - Throws: `decode` if it is not authentic.
     package init(opening record: StoreRecord, keys: HeaderKeys) throws(KeychainFault) {
-        let bound = Self.binding(keys, store: record.identifier)
+        let bound = Self.binding(generation: keys.generation, store: record.identifier)
         let plaintext = try keys.header.using { (key) throws(CryptoError) in
             try record.header.open(key: key, bound: bound, count: Self.byteCount)
         }
         try self.init(decoding: [UInt8](copying: plaintext.bytes))
     }
 
-    private static func binding(_ keys: HeaderKeys, store: [UInt8]) -> AssociatedData {
-        AssociatedData(.header, store: store).adding(Int64(StoreRecord.currentFormat), keys.generation)
+    static func binding(generation: Int64, store: [UInt8]) -> AssociatedData {
+        AssociatedData(.header, store: store).adding(Int64(StoreRecord.currentFormat), generation)
     }
 }
 

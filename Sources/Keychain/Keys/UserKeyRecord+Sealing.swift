@@ -27,7 +27,7 @@ extension UserKeyRecord {
         return try key.open(key: wrapping, bound: bound, count: AEAD.keyCount)
     }
 
-    private static func binding(_ generation: Int64, present: Int64, store: [UInt8]) -> AssociatedData {
+    static func binding(_ generation: Int64, present: Int64, store: [UInt8]) -> AssociatedData {
         AssociatedData(.pastUserKey, store: store).adding(generation, present)
     }
 }

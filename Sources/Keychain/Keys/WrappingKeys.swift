@@ -46,7 +46,7 @@ struct WrappingKeys: ~Copyable {
         _ material: borrowing SecretBytes, purpose: KeyPurpose, generation: Int64, device: Int64, wrapping: Wrapping
     ) throws(CryptoError) -> ClassKeyRecord {
         let userKeyGeneration = wrapping == .deviceKey ? 0 : userKeyGeneration
-        let bound = binding(purpose, generation, device, wrapping, userKeyGeneration)
+        let bound = Self.binding(purpose, generation, device, wrapping, userKeyGeneration, store: store)
         let sealed = try withKey(wrapping) { (key) throws(CryptoError) in
             try Sealed.sealing(material.bytes, key: key, bound: bound)
         }
@@ -74,8 +74,8 @@ struct WrappingKeys: ~Copyable {
     /// - Throws: `authenticationFailed` if the record is not authentic; `keyUnavailable` if the wrapping key is not
     ///   available.
     func unwrap(_ record: ClassKeyRecord) throws(CryptoError) -> SecretBytes {
-        let bound = binding(
-            record.purpose, record.generation, record.device, record.wrapping, record.userKeyGeneration)
+        let bound = Self.binding(
+            record.purpose, record.generation, record.device, record.wrapping, record.userKeyGeneration, store: store)
         return try withKey(record.wrapping) { (key) throws(CryptoError) in
             try record.keys.open(key: key, bound: bound, count: record.purpose.materialCount)
         }
@@ -109,8 +109,9 @@ struct WrappingKeys: ~Copyable {
         }
     }
 
-    private func binding(
-        _ purpose: KeyPurpose, _ generation: Int64, _ device: Int64, _ wrapping: Wrapping, _ userKeyGeneration: Int64
+    static func binding(
+        _ purpose: KeyPurpose, _ generation: Int64, _ device: Int64, _ wrapping: Wrapping, _ userKeyGeneration: Int64,
+        store: [UInt8]
     ) -> AssociatedData {
         AssociatedData(.classKeys, store: store)
             .adding(Int64(purpose.rawValue), generation, device, Int64(wrapping.rawValue), userKeyGeneration)
