@@ -18,7 +18,7 @@ mount_fixture() { mount_keychain --keychain "$KEYCHAIN" "$@"; }
 sound() { "$KEYCHAINFS" check --keychain "$KEYCHAIN" > "$CASE_DIR/said" || fail "$1: $(cat "$CASE_DIR/said")"; }
 
 found=0
-for fixture in "$FORMAT"/fixtures/*/; do
+for fixture in "$FORMAT"/fixtures/format-*/; do
     fixture=${fixture%/}; name=${fixture##*/}; found=$((found + 1))
     rm -rf "$CASE_DIR"/state-*
     install -m 600 "$fixture/login.keychain" "$KEYCHAIN"

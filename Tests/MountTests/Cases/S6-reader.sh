@@ -25,7 +25,7 @@ assert not more, f"read, not shown: {more}"
 PY
 }
 
-for fixture in "$FORMAT"/fixtures/*/; do
+for fixture in "$FORMAT"/fixtures/format-*/; do
     fixture=${fixture%/}
     keys=(--passphrase-file "$fixture/passphrase" --device-key "$fixture/device-1.key")
     reader "$fixture/login.keychain" "${keys[@]}" --json > "$CASE_DIR/read.json"

@@ -3,7 +3,7 @@
 # needs: StoreFormat
 # seconds: 14
 . "${0%/*}/lib.sh"
-FORMAT="$CASE_DIR/StoreFormat"; F="$FORMAT/rekey-fixture"; KEYCHAIN="$CASE_DIR/rekey.keychain"; KEY="$CASE_DIR/key-file"
+FORMAT="$CASE_DIR/StoreFormat"; F="$FORMAT/fixtures/rekey"; KEYCHAIN="$CASE_DIR/rekey.keychain"; KEY="$CASE_DIR/key-file"
 install -m 600 "$F/login.keychain" "$KEYCHAIN"; install -m 600 "$F/passphrase" "$PASSPHRASE"; install -m 600 "$F/key-file" "$KEY"
 install_device "$F" 1
 reader() {
