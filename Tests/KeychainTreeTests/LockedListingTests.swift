@@ -86,6 +86,35 @@ import Testing
         #expect(throws: Errno.noSuchFileOrDirectory) { try shell.stat("access-groups/none") }
     }
 
+    @Test(
+        "M3: a container of another item class neither shows nor hides anything", arguments: ["Always", "WhenUnlocked"])
+    func unsupportedClass(_ protection: String) throws {
+        let keychain = fixture.tree.keychain
+        let file = PosixAttributes(
+            inode: 9000, permissions: 0o600, userID: 0, groupID: 0, modificationTime: keychain.now(),
+            accessTime: keychain.now())
+        let certificates = try keychain.addContainer(.certificate, file: file)
+        var certificate = Item(
+            id: try keychain.reserveRowID(), directory: certificates,
+            protection: protection == "Always" ? .always : .whenUnlocked, account: .text(Array("c".utf8)),
+            creationDate: keychain.now(), persistentReference: [UInt8](repeating: 1, count: 16), file: file)
+        certificate.becomeKey(.certificate)
+        try keychain.add(certificate, contents: [1])
+        #expect(try shell.list("access-groups") == [])
+        let root = try shell.list("")
+        try shell.mkdir("access-groups/b")
+        try shell.mkdir("access-groups/b/generic-passwords/s")
+        try shell.put("access-groups/b/generic-passwords/s/x", "x")
+        _ = fixture.tree.lock()
+        #expect(try listing("access-groups", by: shell) == nil)
+        #expect(try shell.list("") == root)
+        try fixture.tree.unlock(passphrase: try TreeFixture.secret())
+        try shell.setxattr("access-groups/b/generic-passwords/s/x", "kSecAttrAccessible", "AfterFirstUnlock")
+        _ = fixture.tree.lock()
+        let found = try #require(try listing("access-groups", by: shell))
+        #expect(found.names == ["b"] && found.error == nil)
+    }
+
     @Test("L1: a group is listed as long as anything in it is available")
     func groups() throws {
         for (group, protection) in [("a", "WhenUnlocked"), ("b", "AfterFirstUnlock")] {

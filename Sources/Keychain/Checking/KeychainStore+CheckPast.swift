@@ -25,7 +25,7 @@ extension KeychainStore {
         let found = try nilIfDamaged { () throws(KeychainFault) in
             try store.read { (reader) throws(KeychainFault) -> Bool? in
                 guard let (record, ciphertext) = try reader.pastWithSecret(id: id) else { return nil }
-                let isComplete = try pastEnvelope.verify(record, ciphertext: ciphertext)
+                let isComplete = try pastEnvelope.verify(record, ciphertext: ciphertext).isComplete
                 return !isComplete && !keys.isForeign(record.protection, generation: record.generation)
             }
         }

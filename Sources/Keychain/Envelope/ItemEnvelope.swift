@@ -137,6 +137,26 @@ package struct ItemEnvelope: Sendable {
             key: keys.secretKey(bound))
     }
 
+    /// Verifies a row with its secret, as far as its keys are available.
+    ///
+    /// - Returns: The item; nil if it is under keys that are another device's or withheld: then only the MAC of an Always item
+    ///   is verified.
+    /// - Throws: `decode` if a part is not authentic.
+    func verify(_ record: ItemRecord, ciphertext: [UInt8]) throws(KeychainFault) -> Item? {
+        if ring.isForeign(record.protection, generation: record.generation) {
+            try record.verifyRow(ring: ring)
+            try record.verifyContents(ciphertext, ring: ring)
+            return nil
+        }
+        do throws(KeychainFault) {
+            let item = try open(record)
+            if item.secretCount != nil { try secret(of: item, record: record, ciphertext: ciphertext).verify() }
+            return item
+        } catch .interactionNotAllowed {
+            return nil
+        }
+    }
+
     /// Reseals a row that was sealed while locked under the class keys, with the next version. Called after an unlock
     /// for each row with an `ephemeral`.
     ///

@@ -74,24 +74,13 @@ package struct PastEnvelope: Sendable {
 
     /// Verifies a past value completely, as far as its keys are available.
     ///
-    /// - Returns: False if metadata and secret are under keys that are another device's or withheld; only the MAC of an Always
-    ///   item is verified then.
+    /// - Returns: The info, and whether metadata and secret were verified, as by ``ItemEnvelope/verify(_:ciphertext:)``.
     /// - Throws: `decode` if a part is not authentic.
-    func verify(_ record: PastRecord, ciphertext: [UInt8]) throws(KeychainFault) -> Bool {
-        let row = row(of: record, try open(record))
-        if ring.isForeign(row.protection, generation: row.generation) {
-            try row.verifyRow(ring: ring)
-            try row.verifyContents(ciphertext, ring: ring)
-            return false
-        }
-        do throws(KeychainFault) {
-            let item = try items.open(row)
-            guard item.secretCount != nil else { return true }
-            try items.secret(of: item, record: row, ciphertext: ciphertext).verify()
-            return true
-        } catch .interactionNotAllowed {
-            return false
-        }
+    func verify(
+        _ record: PastRecord, ciphertext: [UInt8]
+    ) throws(KeychainFault) -> (info: PastInfo, isComplete: Bool) {
+        let info = try open(record)
+        return (info, try items.verify(row(of: record, info), ciphertext: ciphertext) != nil)
     }
 
     /// Reseals the info of a past value under the newest master keys, and its metadata and secret under the newest keys of the

@@ -6,6 +6,14 @@ package struct Directory: Hashable, Sendable {
         case group([UInt8])
         case service(ServiceKey)
         case unsupported(UnsupportedScope)
+
+        /// Whether it is a container, of any item class.
+        package var isContainer: Bool {
+            switch self {
+            case .container, .unsupported: true
+            case .group, .service: false
+            }
+        }
     }
 
     package var id: RowID

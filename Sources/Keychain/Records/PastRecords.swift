@@ -108,29 +108,3 @@ package protocol PastRecordWriter: PastRecordReader {
     /// Inserts or replaces an item key. ``RecordWriter/deleteItem(_:)`` deletes those of the item.
     func put(_ key: ItemKeyRecord) throws(KeychainFault)
 }
-
-extension RecordWriter {
-    /// Deletes all past values of a class. Returns their number.
-    ///
-    /// - Throws: ``KeychainFault/decode`` for a row that is listed but cannot be found: the loop would not end.
-    func deletePastValues(of protection: ProtectionClass) throws(KeychainFault) -> Int {
-        try deletePages { (limit) throws(KeychainFault) in try pastIDs(of: protection, limit: limit) }
-    }
-
-    /// Deletes all past values. Returns their number.
-    func deletePastValues() throws(KeychainFault) -> Int {
-        try deletePages { (limit) throws(KeychainFault) in try pastIDs(after: RowID(rawValue: .min), limit: limit) }
-    }
-
-    private func deletePages(_ page: (Int) throws(KeychainFault) -> [RowID]) throws(KeychainFault) -> Int {
-        let pageSize = 512
-        var count = 0
-        while true {
-            let rows = try page(pageSize)
-            for row in rows { try deletePast(row) }
-            guard try page(1).first != rows.first || rows.isEmpty else { throw .decode }
-            count += rows.count
-            guard rows.count == pageSize else { return count }
-        }
-    }
-}

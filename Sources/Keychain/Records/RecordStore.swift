@@ -196,20 +196,44 @@ extension RecordStore {
     }
 }
 
+/// Deletions of many rows. They return the number of deleted rows.
+///
+/// In a damaged file a row may be listed with a number that no lookup finds: ``KeychainFault/decode``, because the loop would
+/// not end.
 extension RecordWriter {
-    /// Deletes all items of a class. Returns their number.
-    ///
-    /// In a damaged file a row may be listed with a number that no lookup finds: ``KeychainFault/decode``, because the
-    /// loop would not end.
     func deleteItems(of protection: ProtectionClass) throws(KeychainFault) -> Int {
+        try deleteRows { (limit) throws(KeychainFault) in
+            try itemIDs(of: protection, limit: limit)
+        } by: { (row) throws(KeychainFault) in
+            guard try item(id: row) != nil else { throw .decode }
+            try deleteItem(row)
+        }
+    }
+
+    func deletePastValues(of protection: ProtectionClass) throws(KeychainFault) -> Int {
+        try deleteRows { (limit) throws(KeychainFault) in
+            try pastIDs(of: protection, limit: limit)
+        } by: { (row) throws(KeychainFault) in
+            guard try past(id: row) != nil else { throw .decode }
+            try deletePast(row)
+        }
+    }
+
+    /// Deletes the past values of all classes.
+    func deletePastValues() throws(KeychainFault) -> Int {
+        var count = 0
+        for protection in ProtectionClass.allCases { count += try deletePastValues(of: protection) }
+        return count
+    }
+
+    private func deleteRows(
+        _ page: (_ limit: Int) throws(KeychainFault) -> [RowID], by delete: (RowID) throws(KeychainFault) -> Void
+    ) throws(KeychainFault) -> Int {
         let pageSize = 512
         var count = 0
         while true {
-            let rows = try itemIDs(of: protection, limit: pageSize)
-            for row in rows {
-                guard try item(id: row) != nil else { throw .decode }
-                try deleteItem(row)
-            }
+            let rows = try page(pageSize)
+            for row in rows { try delete(row) }
             count += rows.count
             guard rows.count == pageSize else { return count }
         }

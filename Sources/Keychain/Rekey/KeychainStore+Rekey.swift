@@ -122,17 +122,37 @@ extension KeychainStore {
         let ids = try store.read { (reader) throws(KeychainFault) in
             try reader.itemIDs(of: old, after: after, limit: Self.rekeyPageSize)
         }
-        guard !ids.isEmpty else { return nil }
+        return try rekey(ids) { (id, transaction) throws(KeychainFault) in try transaction.rekey(id, from: old) }
+    }
+
+    /// Reseals the next past values in one transaction. Returns nil if none follows `after`.
+    func rekeyPast(of old: OldKeys, after: RowID) throws(KeychainFault) -> RekeyPage? {
+        let ids = try store.read { (reader) throws(KeychainFault) in
+            try reader.pastIDs(of: old, after: after, limit: Self.rekeyPageSize)
+        }
+        var page = try rekey(ids) { (id, transaction) throws(KeychainFault) in
+            try transaction.rekeyPast(id, from: old)
+        }
+        // The progress counts items only.
+        page?.items = 0
+        return page
+    }
+
+    /// Reseals rows in one transaction, until the secrets of a page are complete. Returns nil without rows.
+    private func rekey(
+        _ rows: [RowID], _ body: (RowID, Transaction) throws(KeychainFault) -> RekeyOutcome
+    ) throws(KeychainFault) -> RekeyPage? {
+        guard let first = rows.first else { return nil }
         return try change { (transaction) throws(KeychainFault) in
-            var page = RekeyPage(last: after)
+            var page = RekeyPage(last: first)
             var bytes = 0
-            for id in ids where bytes < Self.rekeyPageBytes {
-                switch try transaction.rekey(id, from: old) {
+            for row in rows where bytes < Self.rekeyPageBytes {
+                switch try body(row, transaction) {
                 case .sealed(let count): (page.items, bytes) = (page.items + 1, bytes + count)
                 case .damaged: page.damaged += 1
                 case .other: break
                 }
-                page.last = id
+                page.last = row
             }
             return page
         }
@@ -147,27 +167,6 @@ extension KeychainStore {
         return try change { (transaction) throws(KeychainFault) in
             var page = RekeyPage(last: last)
             for id in ids where try !transaction.rekeyDirectory(id, from: old) { page.damaged += 1 }
-            return page
-        }
-    }
-
-    /// Reseals the next past values in one transaction. Returns nil if none follows `after`.
-    func rekeyPast(of old: OldKeys, after: RowID) throws(KeychainFault) -> RekeyPage? {
-        let ids = try store.read { (reader) throws(KeychainFault) in
-            try reader.pastIDs(of: old, after: after, limit: Self.rekeyPageSize)
-        }
-        guard !ids.isEmpty else { return nil }
-        return try change { (transaction) throws(KeychainFault) in
-            var page = RekeyPage(last: after)
-            var bytes = 0
-            for id in ids where bytes < Self.rekeyPageBytes {
-                switch try transaction.rekeyPast(id, from: old) {
-                case .sealed(let count): bytes += count
-                case .damaged: page.damaged += 1
-                case .other: break
-                }
-                page.last = id
-            }
             return page
         }
     }

@@ -170,12 +170,3 @@ struct DirectoryRecovery {
         return nextRow
     }
 }
-
-extension Directory.Key {
-    fileprivate var isContainer: Bool {
-        switch self {
-        case .container, .unsupported: true
-        case .group, .service: false
-        }
-    }
-}

@@ -64,18 +64,28 @@ struct RowInspection {
 
     private mutating func surveyDirectories(_ reader: any RecordReader) throws(KeychainFault) {
         let envelope = DirectoryEnvelope(ring: keys)
+        try Self.forEachRow({ (after, limit) throws(KeychainFault) in
+            try reader.directoryIDs(after: after, limit: limit)
+        }) { (id) throws(KeychainFault) in
+            rowCount += 1
+            if let row = try Self.row(id, reader, envelope) {
+                directories[id] = row
+            } else {
+                damagedDirectories.append(id)
+            }
+        }
+    }
+
+    /// Calls `body` with the rows of all pages.
+    private static func forEachRow(
+        _ page: (_ after: RowID, _ limit: Int) throws(KeychainFault) -> [RowID],
+        _ body: (RowID) throws(KeychainFault) -> Void
+    ) throws(KeychainFault) {
         var after = RowID(rawValue: .min)
         while true {
-            let page = try reader.directoryIDs(after: after, limit: Self.pageSize)
-            for id in page {
-                rowCount += 1
-                if let row = try Self.row(id, reader, envelope) {
-                    directories[id] = row
-                } else {
-                    damagedDirectories.append(id)
-                }
-            }
-            guard page.count == Self.pageSize, let last = page.last else { return }
+            let rows = try page(after, pageSize)
+            for row in rows { try body(row) }
+            guard rows.count == pageSize, let last = rows.last else { return }
             after = last
         }
     }
@@ -99,15 +109,11 @@ struct RowInspection {
     private mutating func surveyItems(
         _ reader: any RecordReader, _ storedKeys: inout [RowID: [ItemKeyRecord]]
     ) throws(KeychainFault) {
-        var after = RowID(rawValue: .min)
-        while true {
-            let page = try reader.itemIDs(after: after, limit: Self.pageSize)
-            for id in page {
-                rowCount += 1
-                try surveyItem(id, reader, storedKeys.removeValue(forKey: id) ?? [])
-            }
-            guard page.count == Self.pageSize, let last = page.last else { return }
-            after = last
+        try Self.forEachRow({ (after, limit) throws(KeychainFault) in
+            try reader.itemIDs(after: after, limit: limit)
+        }) { (id) throws(KeychainFault) in
+            rowCount += 1
+            try surveyItem(id, reader, storedKeys.removeValue(forKey: id) ?? [])
         }
     }
 
@@ -118,7 +124,8 @@ struct RowInspection {
             guard Self.ids.contains(id), let (record, ciphertext) = try reader.itemWithSecret(id: id),
                 Self.ids.contains(record.directory)
             else { throw .decode }
-            let item = try verify(record, ciphertext)
+            let item = try ItemEnvelope(ring: keys).verify(record, ciphertext: ciphertext)
+            if item == nil { unverifiedItems += 1 }
             if let item, let itemClass = itemClass(of: record.directory) {
                 guard itemClass.permits(Set(item.keyFields.keys)) else { throw .decode }
             }
@@ -154,46 +161,20 @@ struct RowInspection {
         }
     }
 
-    /// Verifies an item. Returns nil if it cannot be opened now.
-    private mutating func verify(_ record: ItemRecord, _ ciphertext: [UInt8]) throws(KeychainFault) -> Item? {
-        if keys.isForeign(record.protection, generation: record.generation) {
-            try record.verifyRow(ring: keys)
-            try record.verifyContents(ciphertext, ring: keys)
-            unverifiedItems += 1
-            return nil
-        }
-        let envelope = ItemEnvelope(ring: keys)
-        do throws(KeychainFault) {
-            let item = try envelope.open(record)
-            guard item.secretCount != nil else { return item }
-            try envelope.secret(of: item, record: record, ciphertext: ciphertext).verify()
-            return item
-        } catch {
-            // Its keys are withheld.
-            guard error == .interactionNotAllowed else { throw error }
-            unverifiedItems += 1
-            return nil
-        }
-    }
-
     // MARK: Past values and item keys
 
     private mutating func surveyPast(_ reader: any RecordReader) throws(KeychainFault) {
         let envelope = PastEnvelope(ring: keys)
-        var after = RowID(rawValue: .min)
-        while true {
-            let page = try reader.pastIDs(after: after, limit: Self.pageSize)
-            for id in page {
-                rowCount += 1
-                if let time = try Self.storeTime(ofPast: id, reader, envelope) {
-                    pastValues.append(id)
-                    storeTime = max(storeTime, time)
-                } else {
-                    damagedPast.append(id)
-                }
+        try Self.forEachRow({ (after, limit) throws(KeychainFault) in
+            try reader.pastIDs(after: after, limit: limit)
+        }) { (id) throws(KeychainFault) in
+            rowCount += 1
+            if let time = try Self.storeTime(ofPast: id, reader, envelope) {
+                pastValues.append(id)
+                storeTime = max(storeTime, time)
+            } else {
+                damagedPast.append(id)
             }
-            guard page.count == Self.pageSize, let last = page.last else { return }
-            after = last
         }
     }
 
@@ -204,8 +185,7 @@ struct RowInspection {
         guard ids.contains(id) else { return nil }
         return try nilIfDamaged { () throws(KeychainFault) in
             guard let (record, ciphertext) = try reader.pastWithSecret(id: id) else { throw .decode }
-            _ = try envelope.verify(record, ciphertext: ciphertext)
-            return try envelope.open(record).storeTime
+            return try envelope.verify(record, ciphertext: ciphertext).info.storeTime
         }
     }
 

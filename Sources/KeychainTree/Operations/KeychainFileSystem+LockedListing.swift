@@ -9,7 +9,7 @@ extension KeychainFileSystem {
     /// Containers are not shown.
     func isShown(_ directory: Directory) throws(Errno) -> Bool {
         guard keychain.keys.state != .unlocked else { return true }
-        if case .container = directory.key { return true }
+        if directory.key.isContainer { return true }
         if try mapped({ () throws(KeychainFault) in try keychain.holdsAvailableItem(directory.id) }) { return true }
         let uncommitted = table.withLock { $0.service(directory.id) }?.pendingFiles(after: .none) ?? []
         return uncommitted.contains { entry in
@@ -46,7 +46,7 @@ extension KeychainFileSystem {
             case .damaged: return false
             case .foreign: return true
             case .available(let directory):
-                if case .container = directory.key { return true }
+                if directory.key.isContainer { return true }
                 if try isShown(directory) { return false }
             case .unavailable: break
             }
