@@ -93,8 +93,10 @@ package struct SlotSecrets: Sendable {
             return .passphrase(PassphraseSource(file: newPassphraseFile))
         case .recoveryKey: return .recoveryKey
         case .keyFile:
-            guard let path = newKeyFile ?? keyFile else {
-                throw CLIError(.usage, "Name the key file with --key-file: it is created if it does not exist.")
+            // A key file that unlocks only with a passphrase must not become a slot that opens without one.
+            guard let path = newKeyFile ?? (withPassphrase ? nil : keyFile) else {
+                let option = withPassphrase ? "--new-key-file" : "--key-file"
+                throw CLIError(.usage, "Name the key file with \(option): it is created if it does not exist.")
             }
             return .keyFile(newFile(path))
         case .passphraseAndKeyFile:
