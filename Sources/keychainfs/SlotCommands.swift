@@ -158,7 +158,7 @@ struct SlotChangeCommand: ParsableCommand {
 
     func run() throws {
         try reporting(hasSecrets: true) { () throws(CLIError) in
-            try target.editing().change(id, options.chosenKind, options.secrets, cost: kdf, confirm: consent.given)
+            try target.editing().change(id, options.kind, options.secrets, cost: kdf, confirm: consent.given)
         }
     }
 }

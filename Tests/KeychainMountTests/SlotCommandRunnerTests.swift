@@ -11,6 +11,8 @@ struct SlotCommandRunnerTests {
     /// A backend with scripted results that counts its calls.
     private final class Host: SlotBackend {
         var answer: Result<SlotChangeResult?, CLIError>
+        /// The kinds of the slots, from number 1 on.
+        var kinds = [SlotKind.passphrase, .keyFile]
         private(set) var lists = 0
         private(set) var runs: [SlotRequest] = []
         /// Bytes of the new secret, as it came.
@@ -22,7 +24,7 @@ struct SlotCommandRunnerTests {
 
         func list() throws(CLIError) -> SlotListResult {
             lists += 1
-            let summaries = [SlotKind.passphrase, .keyFile].enumerated().map { number, kind in
+            let summaries = kinds.enumerated().map { number, kind in
                 SlotSummary(id: Int64(number + 1), kind: kind, cost: nil)
             }
             return SlotListResult(summaries, keptCost: nil)
@@ -80,6 +82,40 @@ struct SlotCommandRunnerTests {
         } catch {
             return (error, output.joined(separator: "\n"))
         }
+    }
+
+    @Test("L5: the key file of two secrets never becomes a slot that opens without the passphrase")
+    func twoSecrets() {
+        defer { remove() }
+        let host = Host(.success(SlotChangeResult(SlotChange(id: 4))))
+        host.kinds = [.passphrase, .passphraseAndKeyFile]
+        let editing = SlotCommandRunner(host) { _ in }
+        func failure(_ body: () throws(CLIError) -> Void) -> ExitCode? {
+            do throws(CLIError) { try body() } catch { return error.exitCode }
+            return nil
+        }
+        func secrets(keyFile: String?, newPassphraseFile: String? = nil, newKeyFile: String? = nil) -> SlotSecrets {
+            SlotSecrets(
+                passphraseFile: directory + "/pass", variable: nil, keyFile: keyFile, withPassphrase: keyFile != nil,
+                usesRecoveryKey: false, newPassphraseFile: newPassphraseFile, newKeyFile: newKeyFile,
+                acceptsWeakKeyFile: false)
+        }
+        // The file that unlocks is not the new one.
+        #expect(failure { () throws(CLIError) in try editing.add(.keyfile, secrets(keyFile: keyFile)) } == .usage)
+        // A part of the new secret is named.
+        let passphrase = secrets(keyFile: nil, newPassphraseFile: directory + "/pass")
+        let file = secrets(keyFile: nil, newKeyFile: keyFile)
+        for part in [passphrase, file, secrets(keyFile: nil)] {
+            #expect(
+                failure { () throws(CLIError) in try editing.change(2, nil, part, cost: nil) { true } } == .usage)
+        }
+        #expect(host.runs.isEmpty && contents == nil)
+        #expect(failure { () throws(CLIError) in try editing.change(2, .keyfile, file, cost: nil) { true } } == nil)
+        #expect(host.runs.count == 1 && host.secret.count == 64)
+        let both = secrets(keyFile: nil, newPassphraseFile: directory + "/pass", newKeyFile: directory + "/other")
+        #expect(failure { () throws(CLIError) in try editing.change(2, nil, both, cost: nil) { true } } == nil)
+        // The size of the passphrase, the passphrase and the key file.
+        #expect(host.runs.count == 2 && host.secret.count == 4 + 7 + 64)
     }
 
     private static let lost: [ExitCode] = [.failure, .noAnswer, .notMounted, .interrupted]

@@ -41,14 +41,13 @@ package struct SlotCommandRunner {
     /// Replaces the secret of a slot.
     ///
     /// - Parameters:
-    ///   - choice: Nil to keep its kind.
+    ///   - choice: Nil for the kind that the new secret implies, or to keep its kind.
     ///   - confirm: Returns whether items may be deleted.
     package func change(
         _ id: Int64, _ choice: SlotKindOption?, _ secrets: SlotSecrets, cost: KDFCostOption?, confirm: () -> Bool
     ) throws(CLIError) {
         let slots = try host.list()
-        let kind: SlotKind
-        if let choice { kind = choice.kind } else { kind = try self.kind(of: id, in: slots) }
+        let kind = try kind(of: id, in: slots, choice, secrets)
         guard cost == nil || kind.hasPassphrase else {
             throw CLIError(.usage, "--kdf is the cost of a passphrase; slot \(id) is another kind of slot.")
         }
@@ -171,6 +170,23 @@ package struct SlotCommandRunner {
         } catch {
             throw CLIError(.failure, "The unlock secret is not one of a passphrase.")
         }
+    }
+
+    /// Returns the kind that a slot gets. One of two secrets never becomes a slot of one because only a part of the new secret is
+    /// named.
+    private func kind(
+        of id: Int64, in list: SlotListResult, _ choice: SlotKindOption?, _ secrets: SlotSecrets
+    ) throws(CLIError) -> SlotKind {
+        if let choice { return choice.kind }
+        let present = try kind(of: id, in: list)
+        guard let implied = secrets.impliedKind else { return present }
+        guard present != .passphraseAndKeyFile || implied == .both else {
+            throw CLIError(
+                .usage,
+                "Slot \(id) needs a passphrase and a key file: name both new ones, or the other kind with --kind \(implied.rawValue)."
+            )
+        }
+        return implied.kind
     }
 
     private func kind(of id: Int64, in list: SlotListResult) throws(CLIError) -> SlotKind {

@@ -24,6 +24,13 @@ done
 "$KEYCHAINFS" unlock "${both[@]}" "$MNT"; expect x "$(cat "$MNT/generic-passwords/s/x")" "unlocked with both"
 expect_code 64 "$KEYCHAINFS" unlock --with-passphrase "$MNT" > /dev/null
 expect_code 64 "$KEYCHAINFS" unlock --key-file key --passphrase-file second "$MNT" | grep -q -- '--with-passphrase' || fail "no advice"
+# The key file of both must not become a slot that opens without the passphrase, nor the slot one that needs less.
+expect_code 64 slot add --kind keyfile "${both[@]}" "$MNT" | grep -q -- '--new-key-file' || fail "the key file of both was taken for a new one"
+for part in "--new-passphrase-file second" "--new-key-file plain"; do
+    # shellcheck disable=SC2086
+    expect_code 64 slot change 2 "${both[@]}" $part "$MNT" | grep -q 'needs a passphrase and a key file' || fail "$part"
+done
+[ ! -e plain ] || fail "a key file of no slot"
 # The passphrase alone is removed: items of WhenPasscodeSetThisDeviceOnly stay.
 slot remove 1 "${both[@]}" "$MNT"
 expect secret "$(cat "$MNT/generic-passwords/s/p")" "an item of WhenPasscodeSetThisDeviceOnly"
@@ -39,8 +46,9 @@ mount_keychain "${both[@]}"; expect secret "$(cat "$MNT/generic-passwords/s/p")"
 slot change 2 "${both[@]}" --new-passphrase-file third --new-key-file other 2> /dev/null
 expect_code 10 "$KEYCHAINFS" check "${both[@]}" > /dev/null
 both=(--key-file other --with-passphrase --passphrase-file third); "$KEYCHAINFS" check "${both[@]}" > /dev/null
+slot change 2 "${both[@]}" --kdf moderate 2> /dev/null; "$KEYCHAINFS" check "${both[@]}" > /dev/null
 KEYCHAINFS_PASSPHRASE_FILE=$PWD/third "$KEYCHAINFS" check --key-file other --with-passphrase > /dev/null
-expect_code 25 slot change 2 "${both[@]}" --new-key-file plain < /dev/null > /dev/null; [ ! -e plain ] || fail "a key file of no slot"
-slot change 2 "${both[@]}" --new-key-file plain --yes 2> /dev/null; "$KEYCHAINFS" check --key-file plain > /dev/null
+expect_code 25 slot change 2 "${both[@]}" --kind keyfile --new-key-file plain < /dev/null > /dev/null; [ ! -e plain ] || fail "a key file of no slot"
+slot change 2 "${both[@]}" --kind keyfile --new-key-file plain --yes 2> /dev/null; "$KEYCHAINFS" check --key-file plain > /dev/null
 mount_keychain --key-file plain; [ ! -e "$MNT/generic-passwords/s/p" ] || fail "the item was to be deleted"
 expect x "$(cat "$MNT/generic-passwords/s/x")" "another item"; unmount_keychain
