@@ -13,9 +13,7 @@ package struct Item: Hashable, Sendable {
     package var attributes: [AttributeKey: AttributeValue]
     /// The extended attributes that are not keychain attributes: the name after `user.`, and the bytes.
     package var extraAttributes: [[UInt8]: [UInt8]]
-    /// Attributes and fields of classes that this program does not support, and those of later versions.
-    package var laterAttributes: [LaterField] = []
-    package var laterFields: [LaterField] = []
+    private var later: LaterContent?
     package var creationDate: KeychainDate
     package var modificationDate: KeychainDate
     /// kSecAttrPersistentReference: 16 random bytes, stable during the lifetime of the item.
@@ -49,7 +47,7 @@ package struct Item: Hashable, Sendable {
     package var attributeBytes: Int {
         let ofAccount = account.bytes?.count ?? 0
         // Most items have no other attributes, and each open calls this.
-        if attributes.isEmpty, extraAttributes.isEmpty, laterAttributes.isEmpty, laterFields.isEmpty {
+        if attributes.isEmpty, extraAttributes.isEmpty, later == nil {
             return ofAccount
         }
         // The memory of two arrays and of the dictionary's entry, in addition to the bytes.
@@ -66,8 +64,19 @@ package struct Item: Hashable, Sendable {
         item.account = .text([])
         item.attributes = [:]
         item.extraAttributes = [:]
-        item.laterAttributes = []
-        item.laterFields = []
+        item.later = nil
         return item
+    }
+
+    /// The attributes of classes that this program does not support, and those of later versions.
+    package var laterAttributes: [LaterField] {
+        get { later?.attributes ?? [] }
+        set { later = LaterContent(attributes: newValue, fields: laterFields) }
+    }
+
+    /// The fields of classes that this program does not support, and those of later versions.
+    package var laterFields: [LaterField] {
+        get { later?.fields ?? [] }
+        set { later = LaterContent(attributes: laterAttributes, fields: newValue) }
     }
 }

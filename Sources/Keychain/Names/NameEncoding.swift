@@ -9,6 +9,7 @@ package enum NameEncoding {
         if bytes.isEmpty { return [percent] }
         if bytes == [UInt8(ascii: ".")] { return Array("%2E".utf8) }
         if bytes == Array("..".utf8) { return Array("%2E%2E".utf8) }
+        if bytes.allSatisfy({ $0 < 0x80 && !isEscaped($0, reserved) }) { return bytes }
         var name: [UInt8] = []
         name.reserveCapacity(bytes.count)
         var index = 0
