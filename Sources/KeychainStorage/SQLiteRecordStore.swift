@@ -75,6 +75,8 @@ package final class SQLiteRecordStore: RecordStore {
         try current().perform { db throws(KeychainFault) in try body(SQLiteRecords(db: db)) }
     }
 
+    package func awaitReads() { connection.withLock { $0 }?.awaitReads() }
+
     package func write<Result>(
         ending: (any TransactionEnding)?, _ body: (any RecordWriter) throws(KeychainFault) -> Result
     ) throws(KeychainFault) -> Result {

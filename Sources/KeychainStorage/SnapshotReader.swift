@@ -50,6 +50,12 @@ final class SnapshotReader: Sendable {
         return try body()
     }
 
+    /// Blocks until the read in progress has ended.
+    func awaitReads() {
+        gate.acquire()
+        gate.release()
+    }
+
     /// Frees the cached pages. Waits for a read in progress.
     func releaseMemory() {
         gate.acquire()

@@ -124,6 +124,9 @@ final class WriterConnection: Sendable {
         return try use(body)
     }
 
+    /// Blocks until every read has ended that may not see the last commit: on this connection, none is possible after it.
+    func awaitReads() { snapshots.awaitReads() }
+
     /// Runs `body` with the database. Called by the lock's owner.
     ///
     /// GRDB's `read` would open a transaction, which takes twice as long as a lookup; no other thread can write at this

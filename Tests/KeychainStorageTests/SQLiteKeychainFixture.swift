@@ -55,6 +55,14 @@ struct SQLiteKeychainFixture: Sendable {
         try ring.unlock(passphrase: Self.secret(Array("correct".utf8)))
     }
 
+    /// Renews all keys.
+    func rekey() throws(KeychainFault) {
+        try keychain.startRekey { () throws(KeychainFault) in
+            try ring.userKey(with: UnlockSecret(passphrase: Self.secret(Array("correct".utf8))))
+        }
+        try keychain.rekey()
+    }
+
     private static func open(
         _ store: SQLiteRecordStore, isExamination: Bool = false
     ) throws -> (KeyRing, KeychainStore) {

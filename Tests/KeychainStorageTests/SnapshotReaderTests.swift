@@ -80,6 +80,31 @@ struct SnapshotReaderTests {
         #expect(try count(fixture) == 3)
     }
 
+    @Test("L5: a read that began before the end of a rekey opens its rows: their keys stay until it has ended")
+    func endOfRekey() throws {
+        let scratch = try TemporaryDirectory()
+        let fixture = try SQLiteKeychainFixture(creating: scratch.keychain)
+        defer { fixture.close() }
+        try fixture.add("before", [1])
+        let open = OpenTransaction(fixture, adding: "during")
+        let envelope = fixture.keychain.itemEnvelope
+        let ended = DispatchSemaphore(value: 0)
+        let old = try fixture.store.read { reader throws(KeychainFault) in
+            let record = try reader.items(directory: fixture.directory, after: .none, limit: 1)[0]
+            #expect(open.end() == nil)
+            Thread.detachNewThread {
+                #expect(throws: Never.self) { try fixture.rekey() }
+                ended.signal()
+            }
+            #expect(ended.wait(timeout: .now() + 0.5) == .timedOut)
+            #expect(throws: Never.self) { try envelope.open(record) }
+            return record
+        }
+        ended.wait()
+        #expect(throws: KeychainFault.decode) { try envelope.open(old) }
+        #expect(try fixture.contents("before") == [1])
+    }
+
     @Test("S2: an integrity scan, which sums up committed rows, waits for the end of a transaction")
     func alone() throws {
         let scratch = try TemporaryDirectory()

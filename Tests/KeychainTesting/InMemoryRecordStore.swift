@@ -90,6 +90,9 @@ package final class InMemoryRecordStore: RecordStore {
         try read(body)
     }
 
+    /// Does not wait: the tests of concurrent reads use a store in a file.
+    package func awaitReads() {}
+
     /// Runs one write at a time: `body` must not write to the store itself.
     package func write<Result>(
         ending: (any TransactionEnding)?, _ body: (any RecordWriter) throws(KeychainFault) -> Result

@@ -23,6 +23,8 @@ package struct ReadOnlyRecordStore: RecordStore {
         try base.readExclusively(body)
     }
 
+    package func awaitReads() { base.awaitReads() }
+
     package func write<Result>(
         ending: (any TransactionEnding)?, _ body: (any RecordWriter) throws(KeychainFault) -> Result
     ) throws(KeychainFault) -> Result {

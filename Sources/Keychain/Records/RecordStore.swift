@@ -160,6 +160,8 @@ package protocol RecordStore: Sendable {
     func readExclusively<Result>(
         _ body: (any RecordReader) throws(KeychainFault) -> Result
     ) throws(KeychainFault) -> Result
+    /// Blocks until every read has ended that may not see the last commit. Must not be called in a read.
+    func awaitReads()
     /// Runs `body` in a transaction, which is durable on return. An error of `body` or of the commit rolls its changes
     /// back.
     ///

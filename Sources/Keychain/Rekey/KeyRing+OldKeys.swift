@@ -42,6 +42,8 @@ extension KeyRing {
             guard left.isWithin(damaged) else { return (used, left.items, false) }
             return (used, left.items, try removeMasterKeys(of: old, writer))
         }
+        // Reads that began earlier may still open rows under the old keys.
+        store.awaitReads()
         let secrets = current.withLock { state -> RevocableSecret? in
             state.retired.add(state.table.remove(old.generations.subtracting(used)))
             guard isEnd, let master = state.master, master.newest.generation == old.masterGeneration else { return nil }

@@ -90,16 +90,26 @@ extension KeychainStore {
 
     /// Returns the item with that name in a service directory.
     package func item(named name: CanonicalName, in directory: RowID) throws(KeychainFault) -> Item? {
-        try record(named: name, in: directory).map { (record) throws(KeychainFault) in
+        try find(named: name, in: directory) { (record) throws(KeychainFault) in
             try itemEnvelope.open(record, named: name, in: directory)
         }
     }
 
-    /// Returns the row with a name, found in the same way as directories.
+    /// Returns the row with a name.
     func record(named name: CanonicalName, in directory: RowID) throws(KeychainFault) -> ItemRecord? {
+        try find(named: name, in: directory) { (record) in record }
+    }
+
+    /// Uses the row with a name, found in the same way as directories, within the read: the end of a rekey removes the keys
+    /// of older rows.
+    private func find<Result>(
+        named name: CanonicalName, in directory: RowID, _ use: (ItemRecord) throws(KeychainFault) -> Result
+    ) throws(KeychainFault) -> Result? {
         let always = !keys.state.isAfterFirstUnlock
         let tag = try keys.itemTag(directory: directory, name: name, always: always)
-        let found = try store.read { (reader) throws(KeychainFault) in try reader.item(tag: tag, always: always) }
+        let found = try store.read { (reader) throws(KeychainFault) in
+            try reader.item(tag: tag, always: always).map(use)
+        }
         guard found != nil || !always else { throw .interactionNotAllowed }
         if found == nil { try checkAbsence() }
         return found

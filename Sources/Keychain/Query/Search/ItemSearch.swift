@@ -84,7 +84,19 @@ struct ItemSearch: Sendable {
             guard let item = try open(record) else { return nil }
             return try match(item).map { .match($0) }
         } catch .decode {
-            return damaged(row.id, isNamed)
+            return try matchAgain(record, isNamed: isNamed)
+        }
+    }
+
+    /// Examines the present row after `record`, which was read earlier, cannot be opened: the end of a rekey may have removed
+    /// its keys in the meantime.
+    private mutating func matchAgain(_ record: ItemRecord, isNamed: Bool) throws(KeychainFault) -> SearchRow? {
+        var rows = RowList(store: keychain.store, ids: [record.id])
+        switch try rows.next() {
+        case .record(record), .damaged: return damaged(record.id, isNamed)
+        case .record(let present) where present.directory == record.directory:
+            return try match(at: .record(present), isNamed: isNamed)
+        case .record, .elsewhere, nil: return nil
         }
     }
 
