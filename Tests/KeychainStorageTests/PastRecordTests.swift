@@ -1,9 +1,9 @@
 import Foundation
-import Keychain
 import KeychainTesting
 import SecretCrypto
 import Testing
 
+@testable import Keychain
 @testable import KeychainStorage
 
 @Suite("past values and item keys, for every store")
@@ -123,6 +123,20 @@ struct PastRecordTests {
                 #expect(try writer.itemKeys(of: RowID(rawValue: 3)) == [keys[0], changed])
                 try writer.deleteItem(RowID(rawValue: 3))
                 #expect(try writer.itemKeys(after: nil, limit: 9).records == Array(keys[2...]))
+            }
+        }
+    }
+
+    @Test("M20: a backup without past values fails if it would keep one of an unknown class")
+    func unknownClass() throws {
+        let fixture = try StoreFixture()
+        try fixture.execute(["UPDATE past SET protection = 99 WHERE id = (SELECT min(id) FROM past)"])
+        let store = try SQLiteRecordStore.open(path: fixture.path)
+        defer { store.close() }
+        let keychain = try fixture.keychain(in: store)
+        #expect(throws: KeychainFault.decode) {
+            _ = try store.write { (writer) throws(KeychainFault) in
+                try keychain.prepareBackup(writer, withoutPast: true)
             }
         }
     }

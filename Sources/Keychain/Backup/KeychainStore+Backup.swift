@@ -33,8 +33,7 @@ extension KeychainStore {
         var header = try digest.header(of: store)
         let writer = DigestingWriter(copy, digest: digest)
         let leftOut = try writer.deleteItems(of: Self.staying)
-        let pastLeftOut =
-            try withoutPast ? writer.deletePastValues() : writer.deletePastValues(of: Self.staying)
+        let pastLeftOut = try writer.deletePastValues(of: withoutPast ? nil : Self.staying)
         for key in try writer.classKeys() where key.purpose == .protection(Self.staying) {
             try writer.deleteClassKey(key)
         }

@@ -212,20 +212,15 @@ extension RecordWriter {
         }
     }
 
-    func deletePastValues(of protection: ProtectionClass) throws(KeychainFault) -> Int {
+    /// Deletes the past values of a class; nil for all rows of the table, of which a damaged one is an error.
+    func deletePastValues(of protection: ProtectionClass?) throws(KeychainFault) -> Int {
         try deleteRows { (limit) throws(KeychainFault) in
-            try pastIDs(of: protection, limit: limit)
+            guard let protection else { return try pastIDs(after: RowID(rawValue: .min), limit: limit) }
+            return try pastIDs(of: protection, limit: limit)
         } by: { (row) throws(KeychainFault) in
             guard try past(id: row) != nil else { throw .decode }
             try deletePast(row)
         }
-    }
-
-    /// Deletes the past values of all classes.
-    func deletePastValues() throws(KeychainFault) -> Int {
-        var count = 0
-        for protection in ProtectionClass.allCases { count += try deletePastValues(of: protection) }
-        return count
     }
 
     private func deleteRows(
