@@ -96,6 +96,8 @@ struct SnapshotReaderTests {
                 #expect(throws: Never.self) { try fixture.rekey() }
                 ended.signal()
             }
+            // The last transaction is next.
+            for _ in 0..<10_000 where fixture.keychain.rekeyProgress.done < 2 { usleep(1000) }
             #expect(ended.wait(timeout: .now() + 0.5) == .timedOut)
             #expect(throws: Never.self) { try envelope.open(record) }
             return record

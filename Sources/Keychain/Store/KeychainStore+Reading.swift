@@ -176,8 +176,10 @@ extension KeychainStore {
     ///
     /// Reads the row of each item, and opens none.
     package func holdsAvailableItem(_ directory: RowID) throws(KeychainFault) -> Bool {
-        let found = try store.read { (reader) throws(KeychainFault) in try reader.itemClasses(below: directory) }
-        return found.contains { keys.isAvailable($0.protection, generation: $0.generation) }
+        try store.read { (reader) throws(KeychainFault) in
+            try reader.itemClasses(below: directory)
+                .contains { keys.isAvailable($0.protection, generation: $0.generation) }
+        }
     }
 
     /// Returns an item with its sealed secret: one consistent value that later changes do not affect.

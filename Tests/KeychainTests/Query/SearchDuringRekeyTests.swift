@@ -12,7 +12,7 @@ struct SearchDuringRekeyTests {
 
     init() throws {
         let fixture = try QueryFixture()
-        let accounts = ["a", "b", "c", "d"]
+        let accounts = ["a", "b", "c", "d", "e"]
         for account in accounts { #expect(fixture.client.add(.generic("s", .text(account))).status == errSecSuccess) }
         rows = try accounts.map { try fixture.row(.generic("s", .text($0))) }
         self.fixture = fixture
@@ -47,12 +47,13 @@ struct SearchDuringRekeyTests {
         #expect(try search.next()?.row == nil && search.hasEnded)
     }
 
-    @Test("L5: it does not return those that have been deleted since, and still reports a damaged one")
+    @Test("L5: it does not return those that have been deleted or moved since, and still reports a damaged one")
     func changed() throws {
         var search = try begin()
         try rekey()
         #expect(fixture.client.delete(.generic("s", "b")) == errSecSuccess)
         try fixture.damage(.generic("s", "c"))
+        #expect(fixture.client.update(.generic("s", "e"), [kSecAttrService: "t"]) == errSecSuccess)
         #expect(try search.next()?.damagedRow == rows[2])
         #expect(try search.next()?.row == rows[3])
         #expect(try search.next()?.row == nil && search.hasEnded)

@@ -92,12 +92,8 @@ struct ItemSearch: Sendable {
     /// its keys in the meantime.
     private mutating func matchAgain(_ record: ItemRecord, isNamed: Bool) throws(KeychainFault) -> SearchRow? {
         var rows = RowList(store: keychain.store, ids: [record.id])
-        switch try rows.next() {
-        case .record(record), .damaged: return damaged(record.id, isNamed)
-        case .record(let present) where present.directory == record.directory:
-            return try match(at: .record(present), isNamed: isNamed)
-        case .record, .elsewhere, nil: return nil
-        }
+        guard let present = try rows.next() else { return nil }
+        return present == .record(record) ? damaged(record.id, isNamed) : try match(at: present, isNamed: isNamed)
     }
 
     private func isForeign(_ record: ItemRecord) -> Bool {
