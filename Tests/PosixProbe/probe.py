@@ -16,8 +16,9 @@ from events import events
 from names import renames, unlinks
 from opening import opens
 from permissions import directory_permissions, file_permissions, owner_permissions
+from ways import reads, writes
 
-PARTS = (opens, unlinks, renames, contents, timestamps, utimes, modes, xattrs, descriptors, directories, inodes, events)
+PARTS = (opens, unlinks, renames, contents, timestamps, utimes, modes, xattrs, descriptors, directories, inodes, events, reads, writes)
 
 # For root, and on a mount that others may use: asked for by name only.
 RESTRICTED = (file_permissions, owner_permissions, directory_permissions)

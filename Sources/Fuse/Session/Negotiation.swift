@@ -6,12 +6,15 @@ import Synchronization
 enum Negotiation {
     /// The features that are used if the kernel supports them.
     ///
+    /// `FUSE_CAP_ASYNC_DIO` is needed for correct data: without it the kernel does not advance the position of a read by
+    /// io_uring that it continues after a short reply, so the beginning is repeated until the buffer is full.
+    ///
     /// Not used: splice (contents would pass through pipes), the writeback cache (the kernel would hold contents back),
     /// automatic invalidation (the file system sends notifications), POSIX ACLs, locks (the kernel keeps them), and
     /// `FUSE_CAP_DONT_MASK`, so that the kernel applies the umask.
     static let features =
-        FUSE_CAP_ASYNC_READ | FUSE_CAP_ATOMIC_O_TRUNC | FUSE_CAP_PARALLEL_DIROPS | FUSE_CAP_READDIRPLUS
-        | FUSE_CAP_READDIRPLUS_AUTO
+        FUSE_CAP_ASYNC_READ | FUSE_CAP_ASYNC_DIO | FUSE_CAP_ATOMIC_O_TRUNC | FUSE_CAP_PARALLEL_DIROPS
+        | FUSE_CAP_READDIRPLUS | FUSE_CAP_READDIRPLUS_AUTO
 
     static func install(_ operations: inout fuse_lowlevel_ops) {
         unsafe operations.`init` = { data, connection in
@@ -29,7 +32,9 @@ enum Negotiation {
         connection.max_read = UInt32(SessionOptions.maximumRead)
         // Contents that pass through the page cache (sendfile, MAP_PRIVATE) are read on demand, not ahead.
         connection.max_readahead = 0
-        connection.max_background = 64
-        connection.congestion_threshold = 48
+        // The kernel counts asynchronous reads and writes, reads for its page cache and closed files together; beyond the limit
+        // they queue, those of all files. Each may wait for a disk and occupy a thread, so all others get half of these.
+        connection.max_background = UInt32(WorkerPool.maximumThreads / 2)
+        connection.congestion_threshold = UInt32(WorkerPool.maximumThreads / 2)
     }
 }
