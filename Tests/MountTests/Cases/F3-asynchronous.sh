@@ -13,7 +13,7 @@ import ctypes, json, os, sys, time
 directory, mount, case, flag = sys.argv[1:]
 sys.path.append(case)
 import asynchronous, rpc
-from asynchronous import AIO_PREAD, URING_ASYNC, URING_READ, URING_WRITE, LinuxAIO, Ring
+from asynchronous import AIO_PREAD, URING_ASYNC, URING_READ, URING_WRITE, Ring
 from ways import Memory, Ways, reading_ways
 from common import get, libc, put
 
@@ -40,7 +40,7 @@ def cached(fd):
     assert libc.syscall(451, fd, where, answer, 0) == 0
     return answer[0]
 
-# A change by the API: a later open shows it, regardless of the size that the kernel knew; an earlier descriptor shows the value of its open.
+# A change by the API: a later open shows it, regardless of the size that the kernel knew; an earlier descriptor does not.
 put(path, b""); assert os.stat(path).st_size == 0
 client = rpc.Client(mount)
 update = lambda value: client.ask("update", {"svce": "s", "acct": "a"}, {}, value)
