@@ -93,6 +93,45 @@ import Testing
         #expect(try shell.cat(path("a")) == wanted[taking, default: "precious"])
     }
 
+    /// The state of the item before the killed process closes it.
+    enum Before: CaseIterable, Sendable { case unwritten, truncated, written, committed }
+    /// The thread that sent the write: io_uring has separate threads, which may have exited.
+    enum Sender: CaseIterable, Sendable { case process, otherThread, exitedThread }
+
+    @Test(
+        "F1: a write that a killed process has left behind is refused, and commits nothing", arguments: Before.allCases,
+        Sender.allCases)
+    func leftBehind(_ before: Before, _ sender: Sender) throws {
+        let file = try child.open(path("a"), before == .truncated ? [.writeOnly, .truncate] : [.writeOnly])
+        if before == .written || before == .committed { try child.write(file, "PRE") }
+        if before == .committed { try child.fsync(file) }
+        fixture.host.dying.withLock { _ = $0.insert(2) }
+        try child.flush(file)
+        let thread = TreeProcess(fixture, sender == .exitedThread ? -1 : 7, owner: child.owner)
+        fixture.host.groups.withLock { $0[7] = ProcessIdentity(group: 2, startTime: 1) }
+        #expect(throws: Errno.canceled) { try (sender == .process ? child : thread).write(file, "late", at: 2) }
+        #expect(fixture.commits { child.release(file) } == 0)
+        #expect(try shell.cat(path("a")) == (before == .committed ? "PREcious" : "precious"))
+    }
+
+    @Test("F1: another process with the lock owner of a killed one continues the value, and so does a later open")
+    func ownerOfKilledProcess() throws {
+        let file = try child.open(path("a"), [.writeOnly, .truncate])
+        try child.write(file, "half")
+        fixture.host.dying.withLock { _ = $0.insert(2) }
+        try child.flush(file)
+        let next = TreeProcess(fixture, 8, owner: child.owner)
+        try next.write(file, "!", at: 4)
+        try next.close(file)
+        #expect(try shell.cat(path("a")) == "half!")
+        // The last close has forgotten the owner.
+        let later = try child.open(path("a"), [.writeOnly])
+        try child.write(later, "HALF")
+        fixture.host.dying.withLock { $0 = [] }
+        try child.close(later)
+        #expect(try shell.cat(path("a")) == "HALF!")
+    }
+
     enum Renaming: CaseIterable, Sendable { case toFreeName, over, byAttribute }
 
     private func rename(_ renaming: Renaming) throws {

@@ -22,10 +22,12 @@ final class TreeProcess {
     /// The notifications to the kernel after replies, in order.
     private(set) var notificationsAfterReply: [Notification] = []
 
-    init(_ fixture: TreeFixture, _ number: Int32 = 1, releases: MutexBox<Int> = MutexBox(0)) {
+    init(
+        _ fixture: TreeFixture, _ number: Int32 = 1, owner: LockOwner? = nil, releases: MutexBox<Int> = MutexBox(0)
+    ) {
         self.releases = releases
         tree = fixture.tree
-        owner = LockOwner(rawValue: UInt64(number))
+        self.owner = owner ?? LockOwner(rawValue: UInt64(number))
         processID = number
     }
 

@@ -68,6 +68,9 @@ final class ItemFile: Sendable {
         var attributeCharge: MemoryCharge?
         /// The number of open descriptors for writing.
         var writerCount = 0
+        /// The lock owners that processes had which a signal has ended, while a descriptor for writing is open. Such a process may
+        /// leave asynchronous writes (io_uring) behind, which arrive after its FLUSH.
+        var killedOwners: [LockOwner: ProcessIdentity] = [:]
         /// Whether data was read through the kernel's page cache since its pages were dropped.
         var mayHavePages = false
         /// The number of open descriptors.

@@ -74,7 +74,7 @@ extension ItemFile.State {
     mutating func closed(writer: Bool) {
         openCount -= 1
         if writer { writerCount -= 1 }
-        if writerCount == 0 { openValue = nil }
+        if writerCount == 0 { (openValue, killedOwners) = (nil, [:]) }
     }
 
     /// Drops data that can be read again if the file is not open, because the kernel may know very many files.

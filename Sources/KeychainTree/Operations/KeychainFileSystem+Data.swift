@@ -213,8 +213,9 @@ extension KeychainFileSystem {
         defer { stalePages.drain(&request) }
         try writer.file.state.withLock { (state) throws(Errno) in
             try checkNotLost(writer, state)
-            guard let stagedValue = state.stagedValue, stagedValue.state.needsFlush else { return }
             let isDying = host.isDyingOfSignal(caller)
+            if isDying { state.killedOwners[owner] = host.process(ofThread: caller) }
+            guard let stagedValue = state.stagedValue, stagedValue.state.needsFlush else { return }
             try decide(stagedValue.note { $0.flush(by: owner, callerIsDying: isDying) }, &state)
         }
     }

@@ -39,6 +39,7 @@ extension KeychainFileSystem {
             let isStaged = try writer.file.state.withLockIfAvailable { (state) throws(Errno) in
                 // Otherwise the committed value must be read first.
                 guard let stagedValue = state.stagedValue else { return false }
+                try checkNotLeftBehind(state, writtenBy: caller, owner)
                 try abandoningOnFailure(stagedValue) { () throws(Errno) in try dropPrivileges(&state, writtenBy: caller)
                 }
                 try stage(data, at: position, of: writer, &state, by: owner)
@@ -62,6 +63,7 @@ extension KeychainFileSystem {
         if sealed != nil { request.releaseMessage() }
         if flags.isSynchronous { awaitIndexes(before: writer.file, request) }
         try writer.file.state.withLock { (state) throws(Errno) in
+            try checkNotLeftBehind(state, writtenBy: caller, owner)
             try abandoningOnFailure(state.stagedValue) { () throws(Errno) in
                 try dropPrivileges(&state, writtenBy: caller)
             }
@@ -72,6 +74,18 @@ extension KeychainFileSystem {
             }
             if flags.isSynchronous { try commit(&state) }
         }
+    }
+
+    /// Refuses a write of a process that a signal has ended: its FLUSH has abandoned the value already (F1). The kernel
+    /// gives the lock owner to later processes, too, which may have inherited the descriptor.
+    ///
+    /// - Throws: ECANCELED.
+    private func checkNotLeftBehind(
+        _ state: borrowing ItemFile.State, writtenBy caller: Caller, _ owner: LockOwner
+    ) throws(Errno) {
+        // Of a process in another PID namespace neither the end nor the identity is known.
+        guard let killed = state.killedOwners[owner], caller.processID != 0 else { return }
+        guard let process = host.process(ofThread: caller.processID), process != killed else { throw .canceled }
     }
 
     /// The maximum length in bytes of a message that does not occupy a buffer that others need.
