@@ -8,7 +8,7 @@ internal import SystemPackage
 /// identifies the other. A log is therefore passed to SQLite only after its images of the store page have proved that
 /// it belongs to the file.
 ///
-/// The first transaction in an empty log writes the store page back unchanged (``WriterConnection/beginLog(_:)``), and
+/// The first transaction in an empty log writes the store page back unchanged (``WriterConnection/beginLog(_:_:)``), and
 /// every other transaction changes the header row in that page, which then has a new random nonce. The page in the file
 /// is therefore the first image or, after a checkpoint, a later one. No log of another store, of an older or newer copy
 /// or of a fork contains it.

@@ -8,10 +8,16 @@ extension SQLiteRecordStore {
     ///
     /// Blocks the store while the file is written. The caller makes the file durable. After an error the file is
     /// unusable.
+    ///
+    /// - Parameter verify: Called before the store is copied, in the same state.
     package func copy<Result>(
-        to path: String, _ edit: (any RecordWriter) throws(KeychainFault) -> Result
+        to path: String, verify: (any RecordReader) throws(KeychainFault) -> Void = { _ in },
+        _ edit: (any RecordWriter) throws(KeychainFault) -> Result
     ) throws(KeychainFault) -> Result {
-        try current().perform { db throws(KeychainFault) in
+        let connection = try current()
+        try connection.perform { db throws(KeychainFault) in
+            connection.findExternalChanges(isThorough: true, db)
+            try verify(SQLiteRecords(db: db))
             // <https://www.sqlite.org/lang_vacuum.html#vacuum_with_an_into_clause>
             try KeychainFault.mapping(db) { try db.execute(sql: "VACUUM INTO ?", arguments: [path]) }
         }

@@ -14,7 +14,7 @@ struct LogProgress: Sendable {
     var mayBegin = true
     /// The number of pages written since the last complete checkpoint.
     var pages = 0
-    /// Whether all transactions in the log are durable. The one of ``WriterConnection/beginLog(_:)`` becomes durable
+    /// Whether all transactions in the log are durable. The one of ``WriterConnection/beginLog(_:_:)`` becomes durable
     /// with the next commit.
     var isDurable = true
     /// Whether the log must be truncated before the next commit: a transaction in it may never reach the disk, and a
@@ -47,7 +47,7 @@ extension WriterConnection {
     }
 
     /// Moves the log into the database, after which SQLite begins the log again. As SQLite does with
-    /// `wal_autocheckpoint`, but without ``beginLog(_:)``. After a failure, or while other connections read the log,
+    /// `wal_autocheckpoint`, but without ``beginLog(_:_:)``. After a failure, or while other connections read the log,
     /// the next commit retries.
     private func moveLog(_ db: Database) {
         let result = try? db.checkpoint(.passive)
@@ -64,11 +64,13 @@ extension WriterConnection {
     /// Commits without waiting for the disk: the header of the log is synchronized here instead of with the next
     /// transaction, and the frame with that one.
     ///
+    /// - Parameter ending: Permits to begin the log.
     /// - Returns: The reason of a failure. No transaction may be committed then; the next call retries.
-    func beginLog(_ db: Database) -> KeychainFault? {
+    func beginLog(_ db: Database, _ ending: (any TransactionEnding)?) -> KeychainFault? {
         do throws(KeychainFault) {
             if logProgress.withLock({ $0.mustBeEmptied }) { try emptyLog(db) }
             guard logProgress.withLock({ $0.mayBegin }) else { return nil }
+            try ending?.willBeginLog(SQLiteRecords(db: db))
             try KeychainFault.mapping(db) { try Self.commitStorePage(db) }
         } catch {
             return error

@@ -48,7 +48,7 @@ extension WriterConnection {
     /// - Parameter parts: The first write; at the end all of the transaction.
     private func runAll(_ parts: inout [TransactionPart], _ db: Database) {
         findExternalChanges(isThorough: false, db)
-        let logFailure = beginLog(db)
+        let logFailure = beginLog(db, parts.first?.ending)
         var next = parts.first
         while let part = next {
             run(part, isFirst: parts.count == 1, db)

@@ -274,6 +274,7 @@ extension IntegrityFault {
         case .rowsAdded: "added"
         case .rowsReplaced: "replaced"
         case .rowsUnreadable: "unreadable"
+        case .anotherCopy: "another copy"
         }
     }
 }

@@ -6,7 +6,7 @@ import Testing
 @testable import Keychain
 
 /// Keeps numbers in memory; a test can put back an older one, damage it or refuse.
-private final class FakeCommitNumberStore: CommitNumberStore {
+final class FakeCommitNumberStore: CommitNumberStore {
     let records = Mutex<[[UInt8]: [UInt8]]>([:])
     let isFull = Atomic(false)
     let writes = Atomic<Int>(0)
@@ -22,15 +22,15 @@ private final class FakeCommitNumberStore: CommitNumberStore {
 
 @Suite("S2: the commit number that is kept outside the store")
 struct RollbackTests {
-    private let fixture: KeyRingFixture
-    private let commitNumberStore = FakeCommitNumberStore()
+    let fixture: KeyRingFixture
+    let commitNumberStore = FakeCommitNumberStore()
 
     init() throws {
         fixture = try KeyRingFixture()
     }
 
     /// The device whose row the store has; with a stored state, as after `create`.
-    private func saveState(commit: Int64) throws {
+    func saveState(commit: Int64) throws {
         let key = try fixture.ring.ledger.digest().keys
         let store = try #require(records(commit: commit).storeRecord)
         let state = SeenState(try fixture.ring.header(of: store), of: store, keys: key)
@@ -40,16 +40,16 @@ struct RollbackTests {
 
     private func commit(_ ring: KeyRing) throws -> Int64 { try ring.commitNumber() }
 
-    private func passphrase() throws -> SecretBytes { try SecretBytes(text: "correct") }
+    func passphrase() throws -> SecretBytes { try SecretBytes(text: "correct") }
 
-    private func ring(_ records: InMemoryRecords, isReadOnly: Bool = false) throws -> KeyRing {
+    func ring(_ records: InMemoryRecords, isReadOnly: Bool = false) throws -> KeyRing {
         try KeyRing(
             store: InMemoryRecordStore(records, isReadOnly: isReadOnly), device: KeyRingFixture.device(),
             commitNumberStore: commitNumberStore)
     }
 
     /// The store as it is after that many commits.
-    private func records(commit: Int64, newID: Bool = false) throws -> InMemoryRecords {
+    func records(commit: Int64, newID: Bool = false) throws -> InMemoryRecords {
         var records = fixture.store.records
         var store = try #require(records.storeRecord)
         var header = try fixture.ring.header(of: store)
@@ -60,7 +60,7 @@ struct RollbackTests {
         return records
     }
 
-    private func kept() throws -> Int64? {
+    func kept() throws -> Int64? {
         let key = try fixture.ring.ledger.digest().keys.deviceFile
         return try commitNumberStore.load(for: fixture.ring.storeID).flatMap { bytes in
             let record = try DeviceFileRecord(decoding: bytes, store: fixture.ring.storeID)
@@ -318,19 +318,18 @@ struct RollbackTests {
     func whenKept() throws {
         try saveState(commit: 4)
         let ring = try ring(try records(commit: 5))
-        let store = try #require(ring.store as? InMemoryRecordStore)
         ring.lock()
         try ring.keepCommitNumber()
         #expect(try kept() == 4)
         try ring.unlock(passphrase: passphrase())
         try ring.keepCommitNumber()
         #expect(commitNumberStore.writes.load(ordering: .relaxed) == 1)
-        store.records = try records(commit: 6)
+        try ring.raiseCommit(above: 5)
         ring.lock()
         #expect(try kept() == 5)
         try ring.keepCommitNumber()
         #expect(try kept() == 6)
-        store.records = try records(commit: 7)
+        try ring.raiseCommit(above: 6)
         ring.close()
         #expect(try kept() == 7)
         #expect(commitNumberStore.writes.load(ordering: .relaxed) == 3)

@@ -5,6 +5,8 @@ extension KeychainStore {
 
     /// Opens every row, decrypts every secret, and compares the rows with the digest. Changes nothing.
     package func check() throws(KeychainFault) -> CheckReport {
+        // Otherwise pages that SQLite has cached hide a change by another program.
+        try store.findExternalChanges()
         var report = CheckReport()
         report.structureFaults = try store.verifyStructure()
         report.freeBytes = store.freeBytes

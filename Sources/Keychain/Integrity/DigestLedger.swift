@@ -11,9 +11,11 @@ final class DigestLedger: TransactionEnding {
         var keys: HeaderKeys?
         /// The keys that a rotation has replaced: other threads may still use them.
         var formerKeys: [HeaderKeys] = []
-        /// The last transaction, and the one that is about to be committed.
-        var last: CommitIdentity?
-        var next: CommitIdentity?
+        /// The state after the last transaction, and after the one that is about to be committed.
+        var last: SeenState?
+        var next: SeenState?
+        /// Whether another copy was written over the store.
+        var isOverwritten = false
         /// The number of the next new row, from the first unlock on.
         var nextRow: RowID?
         var clock = StoreClock()
@@ -21,6 +23,12 @@ final class DigestLedger: TransactionEnding {
         var pending = DigestDelta()
         var passes: [Int: IntegrityScan.Progress] = [:]
         var nextPass = 0
+
+        /// Whether the store has always been in the state of the last transaction, also now, when its header is `header`.
+        mutating func isLast(_ header: StoreHeader) -> Bool {
+            if let last, !last.isState(of: header) { isOverwritten = true }
+            return !isOverwritten
+        }
 
         /// Replaces the keys. Verifications in progress begin again, with the new ones.
         mutating func rotate(to keys: HeaderKeys) {
@@ -35,18 +43,14 @@ final class DigestLedger: TransactionEnding {
     /// Checked in every transaction.
     let indexes = SharedIndexTrust()
 
-    /// Sets the keys of the header, the number of the next new row, and the last transaction (nil for a damaged header).
-    /// Later calls have no effect.
-    func adopt(_ keys: HeaderKeys, nextRow: RowID, last: StoreHeader?) {
+    /// Sets the keys of the header, the number of the next new row, and the state of the store (nil for a new store and for
+    /// a damaged header). Later calls have no effect.
+    func adopt(_ keys: HeaderKeys, nextRow: RowID, last: SeenState?) {
         state.withLock { state in
             guard state.keys == nil else { return }
-            (state.keys, state.nextRow) = (keys, nextRow)
-            state.last = last.map(CommitIdentity.init)
+            (state.keys, state.nextRow, state.last) = (keys, nextRow, last)
         }
     }
-
-    /// The last transaction of this program, or the one that it found.
-    var lastCommit: CommitIdentity? { state.withLock { $0.last } }
 
     /// Sets the wall clock that the headers of transactions contain.
     func setClock(_ clock: @escaping @Sendable () -> KeychainDate) { state.withLock { $0.clock.wallClock = clock } }
@@ -110,23 +114,29 @@ final class DigestLedger: TransactionEnding {
         state.withLock { ($0.pending.changedDirectories, $0.pending.touched) }
     }
 
-    // MARK: The end of a transaction
+    // MARK: Begin and end of a transaction
+
+    func willBeginLog(_ reader: any RecordReader) throws(KeychainFault) {
+        // Before the first unlock nothing is known, and a new store has no record.
+        guard state.withLock({ $0.last != nil }) else { return }
+        guard try lastHeader(of: reader.store()) != nil else { throw .decode }
+    }
 
     func willCommit(_ writer: any RecordWriter) throws(KeychainFault) {
         let digest = try digest()
         let store = try writer.store()
         var header = try digest.header(of: store)
+        guard state.withLock({ $0.isLast(header) }) else { throw .decode }
         state.withLock { state in
             header.commit = max(header.commit, state.pending.commitFloor)
             header.rekeyDevice = state.pending.rekeyDevice ?? header.rekeyDevice
             header.advance()
-            // Another program may have written since the keychain was unlocked.
             let next = min(max(state.nextRow ?? .first, header.nextRow), .limit)
             (state.nextRow, header.nextRow) = (next, next)
             header.sums += state.pending.total()
             header.past.add(state.pending.pastBytes)
             state.clock.advance(&header)
-            state.next = CommitIdentity(header)
+            state.next = SeenState(header, of: store, keys: state.pending.rotation ?? digest.keys)
         }
         guard let keys = state.withLock({ $0.pending.rotation }) else {
             return try writer.put(digest.sealed(header, for: store))
@@ -151,6 +161,37 @@ final class DigestLedger: TransactionEnding {
             return ChangedRows(state.pending)
         }
         if let rows { invalidate(rows) }
+    }
+
+    // MARK: The last transaction
+
+    /// The state after the last transaction of this program, or that in which it found the store; and the keys of its
+    /// generation.
+    ///
+    /// - Throws: `interactionNotAllowed` before the first unlock; `decode` if the header was damaged then.
+    func lastState() throws(KeychainFault) -> (SeenState, HeaderKeys) {
+        let (last, keys) = state.withLock { ($0.last, $0.keys) }
+        guard let keys else { throw .interactionNotAllowed }
+        guard let last else { throw .decode }
+        return (last, keys)
+    }
+
+    /// Whether another program has written another copy over the store, possibly an older one (contract, S2). This stays
+    /// until the store is closed: the next first unlock compares the store with the state that this device has seen.
+    var isOverwritten: Bool { state.withLock { $0.isOverwritten } }
+
+    /// Returns the header of the last transaction; nil if another copy was written over the store.
+    ///
+    /// - Parameter store: The present record, whose reader excludes transactions.
+    /// - Throws: `decode` if the header is not authentic; `interactionNotAllowed` before the first unlock.
+    func lastHeader(of store: StoreRecord) throws(KeychainFault) -> StoreHeader? {
+        let digest = try digest()
+        guard store.userKeyGeneration == digest.keys.generation else {
+            state.withLock { $0.isOverwritten = true }
+            return nil
+        }
+        let header = try digest.header(of: store)
+        return state.withLock { $0.isLast(header) } ? header : nil
     }
 
     // MARK: Caches
@@ -179,12 +220,4 @@ final class DigestLedger: TransactionEnding {
         get { state.withLock { $0.passes[id] ?? IntegrityScan.Progress() } }
         set { state.withLock { $0.passes[id] = newValue } }
     }
-}
-
-/// The number and the ID of a transaction, by which the states of a store and of its copies differ.
-struct CommitIdentity: Hashable, Sendable {
-    let number: Int64
-    let id: [UInt8]
-
-    init(_ header: StoreHeader) { (number, id) = (header.commit, header.commitID) }
 }

@@ -8,6 +8,9 @@ package enum IntegrityFault: Hashable, Sendable {
     case rowsReplaced
     /// A row, or the header itself, is malformed.
     case rowsUnreadable
+    /// The store is in the state of another transaction than the last one of this program: another copy was written over
+    /// it.
+    case anotherCopy
 }
 
 /// The findings of a verification.
@@ -106,7 +109,7 @@ final class IntegrityScan {
             guard page.malformed == 0 else { throw .decode }
             for row in page.records { progress.sums.rows += try digest.sum(row) }
             guard let last = page.last else {
-                let header = try digest.header(of: reader.store())
+                guard let header = try ledger.lastHeader(of: reader.store()) else { return .finished(.anotherCopy) }
                 return .finished(IntegrityFault(found: progress.sums, committed: header.sums))
             }
             progress.reached = RowPosition(table: .itemKey, id: last.item.rawValue, kind: last.kind)

@@ -2,7 +2,11 @@ extension KeychainStore {
     /// The pause between two pages in milliseconds, in which waiting requests get access to the store.
     private static let pause = 1
 
-    package var integrity: IntegrityState { keys.verification.integrity }
+    package var integrity: IntegrityState { isOverwritten ? .damaged : keys.verification.integrity }
+
+    /// Whether another program has written another copy of the keychain over this one since the first unlock. Nothing can be
+    /// changed any more, and a locked keychain not be unlocked, until it is opened again.
+    package var isOverwritten: Bool { keys.ledger.isOverwritten }
 
     /// Called before a thread for ``verifyInBackground(available:rebuilt:report:)`` is started: new names wait for that thread, even if
     /// it has not run yet.
@@ -104,6 +108,7 @@ extension KeychainStore {
     /// Returns whether rows and indexes are as committed. Verifies them now, unless the last verification covers the
     /// present state.
     package func verifiedIntegrity() throws(KeychainFault) -> IntegrityState {
+        try store.findExternalChanges()
         if keys.verification.isFinished { return integrity }
         return try verifyNow().isConsistent ? .verified : .damaged
     }

@@ -123,7 +123,8 @@ extension KeyRing {
         let next = try store.read { (reader) throws(KeychainFault) in
             try reader.firstUnusedRowID(from: header?.nextRow ?? .first)
         }
-        ledger.adopt(keys, nextRow: next, last: header)
+        ledger.adopt(
+            keys, nextRow: next, last: header.map { SeenState($0, of: records.store, keys: keys) })
         return header
     }
 
@@ -147,10 +148,15 @@ extension KeyRing {
     /// Requires that no other program has replaced the store since the last transaction of this one.
     private func verifyLastCommit() throws(KeychainFault) {
         guard !isExamination else { return }
-        try store.readExclusively { (reader) throws(KeychainFault) in
-            let header = try ledger.digest().header(of: reader.store())
-            guard CommitIdentity(header) == ledger.lastCommit else { throw .decode }
-        }
+        try store.readExclusively { (reader) throws(KeychainFault) in try verifyLastCommit(reader) }
+    }
+
+    /// Requires that the store is in the state of the last transaction of this program.
+    ///
+    /// - Parameter reader: Excludes transactions.
+    /// - Throws: `decode`; `interactionNotAllowed` before the first unlock.
+    package func verifyLastCommit(_ reader: any RecordReader) throws(KeychainFault) {
+        guard try ledger.lastHeader(of: reader.store()) != nil else { throw .decode }
     }
 
     /// Returns the wrapping keys of a user key, present or past, and this device.

@@ -37,10 +37,7 @@ extension KeyRing {
             try classKeys.write(writer)
         }
         guard let commitNumberStore else { return }
-        let keys = try ledger.digest().keys
-        let seen = try ledger.read(store) { (reader, header) throws(KeychainFault) in
-            SeenState(header, of: try reader.store(), keys: keys)
-        }
+        let (seen, keys) = try ledger.lastState()
         try commitNumberStore.save(
             DeviceFileRecord.encode(seen, store: record.identifier, key: keys.deviceFile), for: record.identifier)
     }

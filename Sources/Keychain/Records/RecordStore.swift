@@ -139,6 +139,9 @@ extension RecordWriter {
 ///
 /// One object per store. The store calls it on one thread at a time, and not during an exclusive read.
 package protocol TransactionEnding: Sendable {
+    /// Called before a transaction begins the log of the store. An error fails it and leaves the log empty: a page of a copy
+    /// that another program has written over the store would replace that of the right copy, once it is written back.
+    func willBeginLog(_ reader: any RecordReader) throws(KeychainFault)
     /// Called once in each transaction that changes data, after the last caller's write. An error fails all of them.
     func willCommit(_ writer: any RecordWriter) throws(KeychainFault)
     /// Called when the transaction is durable or has been rolled back.

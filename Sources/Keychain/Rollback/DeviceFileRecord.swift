@@ -20,6 +20,9 @@ package struct SeenState: Hashable, Sendable {
         self.init(
             commit: header.commit, commitID: header.commitID, userKeyGeneration: keys.generation, cost: store.cost)
     }
+
+    /// Whether a header of the same generation is that of the same transaction.
+    func isState(of header: StoreHeader) -> Bool { commit == header.commit && commitID == header.commitID }
 }
 
 /// The bytes that ``CommitNumberStore`` saves for a store.

@@ -129,12 +129,13 @@ extension KeyRing {
         guard let commitNumberStore, !store.isReadOnly else { return }
         try numberWriting.withLock { (_) throws(KeychainFault) in
             let known = numbers.withLock { $0 }
-            let (seen, keys) = try seenState()
+            // Not that of the header: another program may have written another copy over the store.
+            let (seen, keys) = try ledger.lastState()
             guard known.kept != seen else { return }
-            // Another process may have stored a newer state of another copy of the store. Only an explicit acceptance
-            // replaces it.
+            // Another process may have stored the state of another copy of the store. Only an explicit acceptance replaces
+            // one that is not older.
             if known.check != .accepted || known.kept != nil {
-                guard try !isNewer(commitNumberStore.load(for: storeID), than: seen, keys) else { return }
+                guard try isReplaceable(commitNumberStore.load(for: storeID), by: seen, keys) else { return }
             }
             let bytes = try DeviceFileRecord.encode(seen, store: storeID, key: keys.deviceFile)
             do throws(KeychainFault) {
@@ -152,31 +153,21 @@ extension KeyRing {
         try ledger.read(store) { (_, header) in header.commit }
     }
 
-    /// Returns the present state of the store, and the keys of its generation.
-    private func seenState() throws(KeychainFault) -> (SeenState, HeaderKeys) {
-        while true {
-            let keys = try ledger.digest().keys
-            let seen = try ledger.read(store) { (reader, header) throws(KeychainFault) in
-                SeenState(header, of: try reader.store(), keys: keys)
-            }
-            // Unless a rotation was committed between the two.
-            if try ledger.digest().keys === keys { return (seen, keys) }
-        }
-    }
-
-    /// Whether the bytes of a file describe a newer state. Those of a newer generation cannot be verified.
-    private func isNewer(
-        _ bytes: [UInt8]?, than seen: SeenState, _ keys: HeaderKeys
+    /// Whether the bytes of a file describe an older state, or none that is authentic. Those of a newer generation cannot be
+    /// verified. Another state with the same number is that of another copy, and not older.
+    private func isReplaceable(
+        _ bytes: [UInt8]?, by seen: SeenState, _ keys: HeaderKeys
     ) throws(KeychainFault) -> Bool {
-        guard let bytes else { return false }
+        guard let bytes else { return true }
         let found = try nilIfDamaged { () throws(KeychainFault) in
             try DeviceFileRecord(decoding: bytes, store: storeID)
         }
-        guard let record = found else { return false }
+        guard let record = found else { return true }
         guard record.state.userKeyGeneration == seen.userKeyGeneration else {
-            return record.state.userKeyGeneration > seen.userKeyGeneration
+            return record.state.userKeyGeneration < seen.userKeyGeneration
         }
-        return try record.isAuthentic(keys.deviceFile) && record.state.commit > seen.commit
+        guard try record.isAuthentic(keys.deviceFile) else { return true }
+        return record.state.commit < seen.commit || record.state == seen
     }
 }
 
@@ -188,7 +179,7 @@ extension KeyRing {
 
     /// Returns the present state as the file of this device contains it.
     package func encodedState() throws(KeychainFault) -> EncodedState {
-        let (seen, keys) = try seenState()
+        let (seen, keys) = try ledger.lastState()
         return EncodedState(
             store: storeID, bytes: try DeviceFileRecord.encode(seen, store: storeID, key: keys.deviceFile))
     }
@@ -196,7 +187,7 @@ extension KeyRing {
     /// Whether the stored state has a newer user key: slots have been removed or changed since.
     package func hasOlderUserKey(thanIn commitNumberStore: any CommitNumberStore) throws(KeychainFault) -> Bool {
         guard let kept = unverifiedState(in: commitNumberStore) else { return false }
-        return try seenState().0.userKeyGeneration < kept.userKeyGeneration
+        return try ledger.lastState().0.userKeyGeneration < kept.userKeyGeneration
     }
 
     /// The known states. Their mutex is not locked during accesses to store or disk, because `status` reads them.

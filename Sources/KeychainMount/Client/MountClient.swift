@@ -1,3 +1,4 @@
+import FileSystemCore
 package import Keychain
 import KeychainConnection
 import LinuxSupport
@@ -179,6 +180,13 @@ package struct MountClient: Sendable {
                 The keychain at \(mountPoint) is OLDER than the state that this device has seen, another copy, or this \
                 device's record of that state is missing or damaged. It stays locked. If you restored an old copy, accept it \
                 with --accept-rollback.
+                """)
+        case Errno.corrupt:
+            return CLIError(
+                .badKeychain,
+                """
+                The file of the keychain at \(mountPoint) is damaged, or another copy was written over it while it was mounted \
+                ('keychainfs status' shows that). Nothing was changed. Unmount it; 'keychainfs check' reports the damage.
                 """)
         case Errno.noSpace:
             return CLIError(

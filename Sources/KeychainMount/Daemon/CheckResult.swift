@@ -63,6 +63,8 @@ package struct CheckResult: JSONText, Sendable {
     package let addedRows: Int64
     /// Whether rows are older than the last commit, or malformed.
     package let replacedRows: Bool
+    /// Whether another copy of the keychain was written over its file while it was open.
+    package let anotherCopy: Bool
     package let leftovers: [String]
     /// The space that deleted items have freed in the file, in bytes, before a compaction.
     package let freeBytes: Int
@@ -94,7 +96,9 @@ package struct CheckResult: JSONText, Sendable {
         case .rowsMissing(let count): missing = count
         case .rowsAdded(let count): added = count
         case .rowsReplaced, .rowsUnreadable: replaced = true
+        case .anotherCopy: break
         }
+        anotherCopy = report.rowFault == .anotherCopy
         (missingRows, addedRows, replacedRows) = (missing, added, replaced)
         leftovers = report.leftovers
         freeBytes = report.freeBytes
@@ -111,7 +115,7 @@ package struct CheckResult: JSONText, Sendable {
         unindexedRows == 0 && wrongIndexEntries == 0 && !incompleteIndexes && sharedNames == 0
     }
 
-    private var areRowsCommitted: Bool { missingRows == 0 && addedRows == 0 && !replacedRows }
+    private var areRowsCommitted: Bool { missingRows == 0 && addedRows == 0 && !replacedRows && !anotherCopy }
 
     /// The text for users.
     package var text: String {
@@ -139,6 +143,7 @@ package struct CheckResult: JSONText, Sendable {
         if missingRows > 0 { lines.append("Rows are missing that were committed: \(missingRows) or more") }
         if addedRows > 0 { lines.append("Rows exist that were never committed: \(addedRows) or more") }
         if replacedRows { lines.append("Rows are older than the last commit, or damaged.") }
+        if anotherCopy { lines.append("ANOTHER COPY of the keychain was written over its file while it was open.") }
         if !leftovers.isEmpty { lines += ["Left over by editors:"] + leftovers.map { "  " + $0 } }
         if let compactedBytes {
             lines.append("The file is \(compactedBytes) bytes smaller.")
@@ -156,6 +161,12 @@ package struct CheckResult: JSONText, Sendable {
             damagedDirectories.isEmpty && damagedItems.isEmpty && arePastValuesIntact && damagedSlots == 0
             && damagedKeys == 0
             && structureFaults == 0 && areRowsCommitted && unreadableRows == 0 && !incompleteIndexes
+        guard !anotherCopy else {
+            return """
+                The keychain may be OLDER than it was, and nothing can be changed. Unmount it, and replace its file by the newest \
+                copy or a backup. 'keychainfs mount' refuses a copy that is older than the state that this device has seen.
+                """
+        }
         guard !isReadable else {
             return "The indexes are DAMAGED, and no item is: the next mount that is unlocked rebuilds them."
         }

@@ -50,6 +50,13 @@ struct ControlCommandLine: ControlCommandHandler {
 
     private static func warnings(of keychain: KeychainStore) -> [String] {
         var warnings: [String] = []
+        if keychain.isOverwritten {
+            warnings.append(
+                """
+                another copy of the keychain, possibly an older one, was written over its file: nothing can be changed any more; \
+                unmount it, and the next mount says if the copy is older
+                """)
+        }
         if !keychain.isInPlace {
             warnings.append(
                 "the keychain's file, or its log, has been moved, removed or replaced: nothing can be changed any more")

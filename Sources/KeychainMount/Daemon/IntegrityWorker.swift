@@ -48,6 +48,8 @@ struct IntegrityWorker {
             log.error("rows exist that were never committed", metadata: ["at-least": "\(count)"])
         case .rowsReplaced: log.error("rows are older than the last commit, or changed")
         case .rowsUnreadable: log.error("rows are damaged")
+        case .anotherCopy:
+            log.critical("another copy was written over the keychain's file: nothing is changed until the next mount")
         }
     }
 
