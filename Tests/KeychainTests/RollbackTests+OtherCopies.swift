@@ -54,6 +54,16 @@ extension RollbackTests {
         #expect(try kept() == 8)
     }
 
+    @Test("S2: a stored state that is removed while the store is open is stored again, without a commit")
+    func removed() throws {
+        try saveState(commit: 5)
+        let ring = try ring(try records(commit: 5))
+        try ring.unlock(passphrase: passphrase())
+        commitNumberStore.records.withLock { $0 = [:] }
+        ring.close()
+        #expect(try kept() == 5)
+    }
+
     @Test("S2: after a save that failed the same state is stored again, even if the file has it")
     func savedAgain() throws {
         try saveState(commit: 4)

@@ -131,7 +131,8 @@ extension KeyRing {
             let known = numbers.withLock { $0 }
             // Not that of the header: another program may have written another copy over the store.
             let (seen, keys) = try ledger.lastState()
-            guard known.kept != seen else { return }
+            // The user may have removed the file by mistake.
+            guard known.kept != seen || commitNumberStore.load(for: storeID) == nil else { return }
             // Another process may have stored the state of another copy of the store. Only an explicit acceptance replaces
             // one that is not older.
             if known.check != .accepted || known.kept != nil {

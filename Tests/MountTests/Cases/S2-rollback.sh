@@ -76,6 +76,9 @@ expect_code 24 "$KEYCHAINFS" mount -o ro "$MNT" > /dev/null; [ ! -e "$NUMBER" ] 
 mount_keychain --accept-rollback; expect accepted "$(device rollback)" "without a number"; unmount_keychain
 [ -s "$NUMBER" ] || fail "no number was kept"
 mount_keychain; expect passed "$(device rollback)" "the next mount"; unmount_keychain
+# Removed while mounted: stored again.
+mount_keychain; rm "$NUMBER"; "$KEYCHAINFS" lock "$MNT"; wait_until 10 test -s "$NUMBER"; rm "$NUMBER"; unmount_keychain
+mount_keychain; expect passed "$(device rollback)" "after a removal"; unmount_keychain
 # A device that is new to the keychain is accepted, and has a number from then on.
 mv "$XDG_STATE_HOME/keychainfs" "$CASE_DIR/state"
 mount_keychain 2> /dev/null; expect first "$(device rollback)" "a new device"; unmount_keychain
