@@ -17,8 +17,8 @@ struct BackupCommand: ParsableCommand {
             With --verify every row of BACKUP is verified; nothing is changed.
 
             Exit codes: 0 done, or intact; 10 wrong passphrase; 11 no keychain or no BACKUP; 12 no keychain file, or another \
-            copy was written over it while mounted; \
-            19 disk full; 20 BACKUP exists; 21 damaged (the backup was created nevertheless); 23 not unlocked since the mount.
+            copy was written over the mounted one; 19 disk full; 20 BACKUP exists; 21 damaged (the backup was created \
+            nevertheless); 23 not unlocked since the mount.
             """)
 
     @OptionGroup var keychain: KeychainOption

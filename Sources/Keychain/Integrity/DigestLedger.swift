@@ -24,8 +24,10 @@ final class DigestLedger: TransactionEnding {
         var passes: [Int: IntegrityScan.Progress] = [:]
         var nextPass = 0
 
-        /// Whether the store has always been in the state of the last transaction, also now, when its header is `header`.
-        mutating func isLast(_ header: StoreHeader) -> Bool {
+        /// Compares the present header of the store with the last transaction. A difference stays (``isOverwritten``).
+        ///
+        /// - Returns: Whether no difference was ever found.
+        mutating func compare(_ header: StoreHeader) -> Bool {
             if let last, !last.isState(of: header) { isOverwritten = true }
             return !isOverwritten
         }
@@ -126,7 +128,8 @@ final class DigestLedger: TransactionEnding {
         let digest = try digest()
         let store = try writer.store()
         var header = try digest.header(of: store)
-        guard state.withLock({ $0.isLast(header) }) else { throw .decode }
+        // Not `lastHeader(of:)`: after a rotation in this transaction the record has another generation than the header.
+        guard state.withLock({ $0.compare(header) }) else { throw .decode }
         state.withLock { state in
             header.commit = max(header.commit, state.pending.commitFloor)
             header.rekeyDevice = state.pending.rekeyDevice ?? header.rekeyDevice
@@ -191,7 +194,7 @@ final class DigestLedger: TransactionEnding {
             return nil
         }
         let header = try digest.header(of: store)
-        return state.withLock { $0.isLast(header) } ? header : nil
+        return state.withLock { $0.compare(header) } ? header : nil
     }
 
     // MARK: Caches

@@ -131,12 +131,13 @@ extension KeyRing {
             let known = numbers.withLock { $0 }
             // Not that of the header: another program may have written another copy over the store.
             let (seen, keys) = try ledger.lastState()
+            let stored = commitNumberStore.load(for: storeID)
             // The user may have removed the file by mistake.
-            guard known.kept != seen || commitNumberStore.load(for: storeID) == nil else { return }
+            guard known.kept != seen || stored == nil else { return }
             // Another process may have stored the state of another copy of the store. Only an explicit acceptance replaces
             // one that is not older.
             if known.check != .accepted || known.kept != nil {
-                guard try isReplaceable(commitNumberStore.load(for: storeID), by: seen, keys) else { return }
+                guard try isReplaceable(stored, by: seen, keys) else { return }
             }
             let bytes = try DeviceFileRecord.encode(seen, store: storeID, key: keys.deviceFile)
             do throws(KeychainFault) {

@@ -157,16 +157,16 @@ package struct CheckResult: JSONText, Sendable {
     }
 
     private var damagedAdvice: String {
-        let isReadable =
-            damagedDirectories.isEmpty && damagedItems.isEmpty && arePastValuesIntact && damagedSlots == 0
-            && damagedKeys == 0
-            && structureFaults == 0 && areRowsCommitted && unreadableRows == 0 && !incompleteIndexes
         guard !anotherCopy else {
             return """
                 The keychain may be OLDER than it was, and nothing can be changed. Unmount it, and replace its file by the newest \
                 copy or a backup. 'keychainfs mount' refuses a copy that is older than the state that this device has seen.
                 """
         }
+        let isReadable =
+            damagedDirectories.isEmpty && damagedItems.isEmpty && arePastValuesIntact && damagedSlots == 0
+            && damagedKeys == 0
+            && structureFaults == 0 && areRowsCommitted && unreadableRows == 0 && !incompleteIndexes
         guard !isReadable else {
             return "The indexes are DAMAGED, and no item is: the next mount that is unlocked rebuilds them."
         }
