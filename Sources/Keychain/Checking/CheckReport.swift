@@ -42,8 +42,9 @@ package struct CheckReport: Hashable, Sendable {
     var visitedRows = 0
     /// The items that have rows of item keys.
     var itemsWithKeys: Set<RowID> = []
-    /// The number of visited rows that are items.
+    /// The number of visited rows that are items in a listing, and of damaged items that are in none.
     var visitedItems = 0
+    var unlistedItems = 0
     /// The number of committed rows that could not be reached, because pages of the file cannot be read.
     package var unreadableRows: Int64 = 0
     /// The number of faults of the store's structure, including rows that are in no directory.
@@ -68,6 +69,9 @@ package struct CheckReport: Hashable, Sendable {
             && !arePastBytesWrong
     }
 
+    /// The rows that ``damage`` contains.
+    var namedRows: Set<RowID> { Set(damage.compactMap(\.row)) }
+
     /// Whether a part of the keychain could not even be listed.
     var hasUnreadablePages: Bool { damage.contains { $0.row == nil } }
 
@@ -79,6 +83,19 @@ package struct CheckReport: Hashable, Sendable {
     mutating func addDirectory(_ id: RowID, _ path: String, isNamed: Bool) {
         damagedDirectories.append(id)
         damage.append(Damage(subject: .directory, row: id, path: path, isNamed: isNamed))
+    }
+
+    /// Adds a damaged directory that is in no listing.
+    mutating func addUnlistedDirectory(_ id: RowID) {
+        addDirectory(id, "", isNamed: false)
+        visitedRows += 1
+    }
+
+    /// Adds a damaged item that is in no listing.
+    mutating func addUnlistedItem(_ id: RowID) {
+        addItem(id, "", isNamed: false)
+        visitedRows += 1
+        unlistedItems += 1
     }
 
     mutating func addUnindexed(_ subject: Damage.Subject, _ id: RowID, _ path: String, isNamed: Bool) {

@@ -21,13 +21,14 @@ extension KeychainStore {
         } else {
             report.indexes = try compareIndexes()
         }
+        try nameUnlistedRows(&report)
         try nameUnindexedRows(&report)
         try checkPast(&report)
         if report.hasUnreadablePages {
             report.unreadableRows = try unreadableRows(report)
         } else if report.indexes.areConsistent, try countedItems() != report.visitedItems {
             // Or a transaction was committed in the meantime.
-            report.structureFaults += try orphanedItems()
+            report.structureFaults += max(0, try orphanedItems() - report.unlistedItems)
         }
         return report
     }

@@ -1,11 +1,12 @@
 extension KeychainStore {
-    /// Adds the rows that an index misses to the report, and counts those that share a name.
+    /// Adds the intact rows that an index misses to the report, and counts those that share a name.
     func nameUnindexedRows(_ report: inout CheckReport) throws(KeychainFault) {
-        for id in report.indexes.directories {
+        let damaged = report.namedRows
+        for id in report.indexes.directories where !damaged.contains(id) {
             let path = try self.path(ofDirectory: id)
             report.addUnindexed(.unindexedDirectory, id, path.text, isNamed: path.isWhole)
         }
-        for id in report.indexes.items {
+        for id in report.indexes.items where !damaged.contains(id) {
             let path = try self.path(ofItem: id)
             report.addUnindexed(.unindexedItem, id, path.text, isNamed: path.isWhole)
         }

@@ -9,7 +9,7 @@ enum IndexTrust: UInt8, Sendable {
     case unproven
     /// The indexes miss rows or have wrong entries, or too many rows could not be read.
     case wrong
-    /// The indexes are wrong and are being rebuilt.
+    /// The indexes are wrong. The rows are being verified, or the indexes rebuilt.
     case rebuilding
 
     init(_ findings: IndexFindings) {

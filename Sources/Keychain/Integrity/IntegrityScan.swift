@@ -20,6 +20,9 @@ package struct IntegrityFindings: Hashable, Sendable {
     package var indexes = IndexFindings()
 
     package var isConsistent: Bool { rows == nil && indexes.areConsistent }
+
+    /// Whether indexes are wrong and can be rebuilt from the rows.
+    var mayRebuildIndexes: Bool { rows == nil && indexes.hasDifferences }
 }
 
 /// Verifies that the store has exactly the committed rows, none of them older.

@@ -12,8 +12,8 @@ extension KeychainStore {
     /// it has not run yet.
     package func expectVerification() { keys.verification.expectWorker() }
 
-    /// Verifies rows and indexes whenever ``Verification`` requests it, and rebuilds wrong indexes. Runs on a worker
-    /// thread and returns when the keychain is closed.
+    /// Verifies rows and indexes whenever ``Verification`` requests it, and rebuilds wrong indexes if every row is as it was
+    /// committed. Runs on a worker thread and returns when the keychain is closed.
     ///
     /// - Parameters:
     ///   - available: The free space on the disk in bytes; nil if it is unknown.
@@ -46,14 +46,27 @@ extension KeychainStore {
         _ available: () -> UInt64?, _ rebuilt: () -> Void
     ) throws(KeychainFault) -> IntegrityReport? {
         guard let indexes = try compareIndexesInSteps() else { return nil }
-        var repair: IndexRepair.Outcome?
-        if indexes.hasDifferences {
-            repair = try rebuildIndexes(available)
-            rebuilt()
-        } else {
-            keys.verification.finishIndexes(IndexTrust(indexes))
+        guard !indexes.hasDifferences else {
+            let report = try verifyRowsAndRebuild(indexes, available)
+            if report?.repair != nil { rebuilt() }
+            return report
         }
+        keys.verification.finishIndexes(IndexTrust(indexes))
+        return try verifyRows(with: indexes).map { IntegrityReport(findings: $0, repair: nil) }
+    }
+
+    /// Rebuilds wrong indexes if every row is as it was committed. An index that is rebuilt from a damaged row does not find it by
+    /// its name, while the old one does. In the meantime no row is considered absent. A lock leaves the indexes wrong.
+    private func verifyRowsAndRebuild(
+        _ indexes: IndexFindings, _ available: () -> UInt64?
+    ) throws(KeychainFault) -> IntegrityReport? {
+        keys.verification.finishIndexes(.rebuilding)
+        var trust = IndexTrust.wrong
+        defer { keys.verification.finishIndexes(trust) }
         guard let findings = try verifyRows(with: indexes) else { return nil }
+        guard findings.mayRebuildIndexes else { return IntegrityReport(findings: findings, repair: nil) }
+        let repair: IndexRepair.Outcome
+        (repair, trust) = try rebuildIndexes(available)
         return IntegrityReport(findings: findings, repair: repair)
     }
 
@@ -69,7 +82,7 @@ extension KeychainStore {
     /// Compares the indexes with pauses. Returns nil if a lock ended the scan.
     private func compareIndexesInSteps() throws(KeychainFault) -> IndexFindings? {
         var scan = IndexScan()
-        while keys.verification.pauseForIndexes(milliseconds: Self.pause) {
+        while keys.verification.pause(milliseconds: Self.pause) {
             // On the connection of the writer: another one would need a thread of Dispatch, which a starved process may never get.
             try store.readExclusively { (reader) throws(KeychainFault) in try scan.step(reader) }
             if scan.hasEnded { return scan.findings }
@@ -90,19 +103,17 @@ extension KeychainStore {
         return nil
     }
 
-    /// Rebuilds the indexes and compares them again. In the meantime no row is considered absent. A lock leaves the indexes wrong.
-    private func rebuildIndexes(_ available: () -> UInt64?) throws(KeychainFault) -> IndexRepair.Outcome {
-        keys.verification.finishIndexes(.rebuilding)
-        var trust = IndexTrust.wrong
-        defer { keys.verification.finishIndexes(trust) }
+    /// Rebuilds the indexes and compares them again.
+    private func rebuildIndexes(
+        _ available: () -> UInt64?
+    ) throws(KeychainFault) -> (IndexRepair.Outcome, IndexTrust) {
         var outcome = IndexRepair(keychain: self).run(available)
-        guard outcome.isComplete else { return outcome }
+        guard outcome.isComplete else { return (outcome, .wrong) }
         let findings = try compareIndexes()
-        trust = IndexTrust(findings)
         if !findings.areConsistent { outcome.failure = .decode }
         // Rows that were added while locked may have been missed.
         keys.rewrapping.again()
-        return outcome
+        return (outcome, IndexTrust(findings))
     }
 
     /// Returns whether rows and indexes are as committed. Verifies them now, unless the last verification covers the

@@ -15,12 +15,12 @@ package enum IntegrityState: String, Sendable {
 package struct IntegrityReport: Hashable, Sendable {
     /// The findings before the repair.
     package let findings: IntegrityFindings
+    /// The repair; nil if the indexes agreed with the rows, or were not rebuilt because rows are not as committed.
     package let repair: IndexRepair.Outcome?
 
     /// Whether rows and indexes are correct now.
     package var isConsistent: Bool {
-        guard findings.rows == nil else { return false }
-        return repair.map(\.isComplete) ?? findings.indexes.areConsistent
+        findings.rows == nil && (repair?.isComplete ?? findings.indexes.areConsistent)
     }
 }
 
@@ -126,11 +126,11 @@ package final class Verification: Sendable {
         }
     }
 
-    /// Records the result of a verification on another thread. If the indexes are wrong, the worker verifies again and rebuilds them.
+    /// Records the result of a verification on another thread. If the indexes can be rebuilt, the worker verifies again and does it.
     func note(_ findings: IntegrityFindings) {
         state.withLockAndSignal { state in
             indexes.value = IndexTrust(findings.indexes)
-            let isForWorker = findings.indexes.hasDifferences && state.hasWorker
+            let isForWorker = findings.mayRebuildIndexes && state.hasWorker
             state.phase = isForWorker ? .wanted : .finished(isConsistent: findings.isConsistent, at: .now)
             (state.deadline, state.isChanged) = (nil, false)
         }
@@ -176,14 +176,8 @@ package final class Verification: Sendable {
         return task ?? nil
     }
 
-    /// Pauses for other users of the store. Returns false if the worker must stop.
+    /// Pauses for other users of the store, unless threads wait for the indexes. Returns false if the worker must stop.
     func pause(milliseconds: Int) -> Bool {
-        let stop = state.wait(milliseconds: milliseconds) { $0.mayRun ? nil : true }
-        return stop == nil
-    }
-
-    /// Pauses unless threads wait for the indexes. Returns false if the worker must stop.
-    func pauseForIndexes(milliseconds: Int) -> Bool {
         let mayContinue = state.wait(milliseconds: milliseconds) { state -> Bool? in
             guard state.mayRun else { return false }
             return state.waiters > 0 ? true : nil
