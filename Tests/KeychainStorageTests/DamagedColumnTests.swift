@@ -39,6 +39,24 @@ struct DamagedColumnTests {
         #expect(try trial.read(fixture) == [])
     }
 
+    @Test("S4: names are looked up again after indexes were found wrong, also if they were not rebuilt")
+    func names() async throws {
+        let intact = try WrongIndexes()
+        let trial = try ColumnTrial(intact, DamagedColumns(table: "item", row: 0, columns: ["tag"]))
+        let fixture = try SQLiteKeychainFixture(opening: trial.scratch.keychain, directory: intact.directory)
+        defer { fixture.close() }
+        let events = AsyncStream<String>.makeStream()
+        let keychain = fixture.keychain
+        Thread.detachNewThread {
+            keychain.verifyInBackground(
+                namesChanged: { events.continuation.yield(keychain.missesRows ? "look up" : "too early") },
+                report: { events.continuation.yield($0.repair == nil ? "not rebuilt" : "rebuilt") })
+        }
+        var iterator = events.stream.makeAsyncIterator()
+        #expect(await iterator.next() == "look up")
+        #expect(await iterator.next() == "not rebuilt")
+    }
+
     @Test("S4: check names a damaged row that no listing has, because the indexes contain its damaged columns")
     func unlisted() throws {
         let intact = try WrongIndexes()

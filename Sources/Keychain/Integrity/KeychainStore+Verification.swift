@@ -8,7 +8,7 @@ extension KeychainStore {
     /// changed any more, and a locked keychain not be unlocked, until it is opened again.
     package var isOverwritten: Bool { keys.ledger.isOverwritten }
 
-    /// Called before a thread for ``verifyInBackground(available:rebuilt:report:)`` is started: new names wait for that thread, even if
+    /// Called before a thread for ``verifyInBackground(available:namesChanged:changed:report:)`` is started: new names wait for that thread, even if
     /// it has not run yet.
     package func expectVerification() { keys.verification.expectWorker() }
 
@@ -17,11 +17,12 @@ extension KeychainStore {
     ///
     /// - Parameters:
     ///   - available: The free space on the disk in bytes; nil if it is unknown.
-    ///   - rebuilt: Called after a rebuild of the indexes: names may be found that were not found before.
+    ///   - namesChanged: Called when the indexes were wrong, also if they were not rebuilt: names that were reported as absent may
+    ///     exist.
     ///   - changed: Called after another program has changed the store.
     ///   - report: Called after each complete verification.
     package func verifyInBackground(
-        available: () -> UInt64? = { nil }, rebuilt: () -> Void = {}, changed: () -> Void = {},
+        available: () -> UInt64? = { nil }, namesChanged: () -> Void = {}, changed: () -> Void = {},
         report: (IntegrityReport) -> Void
     ) {
         while let task = keys.verification.begin() {
@@ -30,7 +31,7 @@ extension KeychainStore {
                 continue
             }
             do throws(KeychainFault) {
-                if let found = try verify(available, rebuilt) {
+                if let found = try verify(available, namesChanged) {
                     keys.verification.finish(isConsistent: found.isConsistent)
                     report(found)
                 }
@@ -43,12 +44,12 @@ extension KeychainStore {
 
     /// Compares the indexes first, because new names wait for the result. Returns nil if a lock ended the verification.
     private func verify(
-        _ available: () -> UInt64?, _ rebuilt: () -> Void
+        _ available: () -> UInt64?, _ namesChanged: () -> Void
     ) throws(KeychainFault) -> IntegrityReport? {
         guard let indexes = try compareIndexesInSteps() else { return nil }
         guard !indexes.hasDifferences else {
             let report = try verifyRowsAndRebuild(indexes, available)
-            if report?.repair != nil { rebuilt() }
+            if report != nil { namesChanged() }
             return report
         }
         keys.verification.finishIndexes(IndexTrust(indexes))

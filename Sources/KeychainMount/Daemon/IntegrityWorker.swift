@@ -11,7 +11,7 @@ struct IntegrityWorker {
     let keychain: KeychainStore
     let host: SystemTreeHost
     let log: Logger
-    /// Called after a rebuild of the indexes and after a change by another program: names may be found that were not
+    /// Called after wrong indexes were found and after a change by another program: names may be found that were not
     /// found before.
     let namesChanged: @Sendable () -> Void
 
@@ -22,7 +22,8 @@ struct IntegrityWorker {
         keychain.expectVerification()
         try BackgroundThread.start(stack: .large) { [self] in
             keychain.verifyInBackground(
-                available: { try? host.statistics().availableBytes }, rebuilt: namesChanged, changed: notifyChange,
+                available: { try? host.statistics().availableBytes }, namesChanged: namesChanged,
+                changed: notifyChange,
                 report: writeLog)
         }
     }

@@ -41,8 +41,8 @@ extension KeychainFileSystem {
         return [.allEntries(fallback: { [names] in names }), .inodes(nodes, pages: true), .wipeStacks]
     }
 
-    /// Called after a rebuild of the indexes: names may be found that were not found before, and one of two items or
-    /// groups that shared a name has another one. The kernel's caches are invalid when the returned notifications have
+    /// Called after wrong indexes were found: names may be found that were not found before, and, after a rebuild, one of two
+    /// items or groups that shared a name has another one. The kernel's caches are invalid when the returned notifications have
     /// been sent.
     package func forgetNames() -> [Notification] {
         listings.drop()
