@@ -344,4 +344,21 @@ struct IndexScanTests {
         verification.awaitIndexes()
         #expect(ContinuousClock.now - next >= .milliseconds(900))
     }
+
+    @Test("L1: a new name waits for a rebuild of wrong indexes, also longer than a second")
+    func waitingForRebuild() async throws {
+        let verification = Verification(of: SharedIndexTrust())
+        verification.unlocked()
+        Thread.detachNewThread { _ = verification.begin() }
+        while verification.integrity != .verifying { try await Task.sleep(for: .milliseconds(1)) }
+        Thread.detachNewThread {
+            usleep(300_000)
+            verification.finishIndexes(.rebuilding)
+            usleep(1_200_000)
+            verification.finishIndexes(.consistent)
+        }
+        verification.awaitIndexes()
+        #expect(verification.indexes.value == .consistent)
+        #expect(!verification.hasWaiters)
+    }
 }

@@ -45,8 +45,8 @@ package final class Verification: Sendable {
         var hasUnreportedChange = false
         var isClosed = false
         var hasWorker = false
-        /// The end of the wait for the indexes; nil if no thread has waited for this verification yet.
-        var deadline: ContinuousClock.Instant?
+        /// The time at which the first thread began to wait for the indexes; nil if none has waited for this verification yet.
+        var waitStart: ContinuousClock.Instant?
         var waiters = 0
 
         var mayRun: Bool { isUnlocked && !isClosed }
@@ -61,8 +61,10 @@ package final class Verification: Sendable {
         }
     }
 
-    /// The maximum time that new names wait for the indexes, counted from the first thread that waits.
+    /// The maximum time that new names wait for the indexes, counted from the first thread that waits: while they are being
+    /// compared, and while wrong ones may be rebuilt.
     private static let waitLimit = Duration.seconds(1)
+    private static let rebuildLimit = Duration.seconds(10)
     private let state = Monitor(State())
     let indexes: SharedIndexTrust
 
@@ -108,7 +110,7 @@ package final class Verification: Sendable {
     func noteExternalChange() {
         state.withLockAndSignal { state in
             (state.isChanged, state.hasUnreportedChange) = (true, true)
-            (state.phase, state.deadline) = (.wanted, nil)
+            (state.phase, state.waitStart) = (.wanted, nil)
             indexes.value = .unknown
         }
     }
@@ -122,7 +124,7 @@ package final class Verification: Sendable {
         state.withLockAndSignal { state in
             guard case .running = state.phase else { return }
             state.phase = .finished(isConsistent: isConsistent, at: .now)
-            (state.deadline, state.isChanged) = (nil, false)
+            (state.waitStart, state.isChanged) = (nil, false)
         }
     }
 
@@ -132,7 +134,7 @@ package final class Verification: Sendable {
             indexes.value = IndexTrust(findings.indexes)
             let isForWorker = findings.mayRebuildIndexes && state.hasWorker
             state.phase = isForWorker ? .wanted : .finished(isConsistent: findings.isConsistent, at: .now)
-            (state.deadline, state.isChanged) = (nil, false)
+            (state.waitStart, state.isChanged) = (nil, false)
         }
     }
 
@@ -190,7 +192,7 @@ package final class Verification: Sendable {
         state.withLockAndSignal { state in
             guard case .running = state.phase else { return }
             state.phase = .idle
-            state.deadline = nil
+            state.waitStart = nil
         }
     }
 
@@ -201,22 +203,27 @@ package final class Verification: Sendable {
     var areIndexesAwaited: Bool { !indexes.value.isSettled && state.withLock { $0.isUnderWay } }
 
     /// Blocks until the state of the indexes is known, if a worker is about to compare them. All threads together wait
-    /// at most a second per verification, because each new item of a very large keychain would otherwise be delayed.
+    /// at most a second per verification, because each new item of a very large keychain would otherwise be delayed;
+    /// while wrong indexes may be rebuilt, 10 s, because each new item would otherwise fail.
     func awaitIndexes() {
-        guard !indexes.value.isSettled else { return }
-        let left = state.withLockAndSignal { state -> Duration? in
+        while !indexes.value.isSettled, let left = beginWaiting() {
+            _ = state.wait(milliseconds: Int((left / .milliseconds(1)).rounded(.up))) { state -> Bool? in
+                state.isUnderWay && !indexes.value.isSettled ? nil : true
+            }
+            state.withLock { $0.waiters -= 1 }
+        }
+    }
+
+    /// Counts a waiting thread. Returns the rest of the time that it may wait; nil after the end of that time.
+    private func beginWaiting() -> Duration? {
+        state.withLockAndSignal { state in
             guard state.isUnderWay else { return nil }
-            let now = ContinuousClock.now
-            let deadline = state.deadline ?? now + Self.waitLimit
-            state.deadline = deadline
+            let start = state.waitStart ?? .now
+            state.waitStart = start
+            let left = start + (indexes.value == .rebuilding ? Self.rebuildLimit : Self.waitLimit) - .now
+            guard left > .zero else { return nil }
             state.waiters += 1
-            return deadline - now
+            return left
         }
-        guard let left else { return }
-        let milliseconds = max(0, Int((left / .milliseconds(1)).rounded(.up)))
-        _ = state.wait(milliseconds: milliseconds) { state -> Bool? in
-            state.isUnderWay && !indexes.value.isSettled ? nil : true
-        }
-        state.withLock { $0.waiters -= 1 }
     }
 }
