@@ -1,4 +1,6 @@
 import Foundation
+import SecretCrypto
+import SystemPackage
 import Testing
 
 @testable import Keychain
@@ -22,21 +24,50 @@ struct DamagedColumnTests {
         length.report("damaged columns", cases: cases)
     }
 
-    @Test(
-        "S4: indexes are not rebuilt from a row that was damaged after its verification",
-        arguments: ["tag", "directory"])
-    func damagedLater(_ column: String) throws {
-        let intact = try WrongIndexes()
-        let trial = try ColumnTrial(intact, DamagedColumns(table: "item", row: 0, columns: [column]))
-        let fixture = try SQLiteKeychainFixture(opening: trial.scratch.keychain, directory: intact.directory)
+    @Test("S4: indexes are not rebuilt from a row that was damaged after its verification")
+    func damagedLater() async throws {
+        let wrong = try WrongIndexes()
+        try wrong.hide("alpha")
+        let beta = try Place(of: "beta", in: wrong)
+        let fixture = try wrong.opened()
         defer { fixture.close() }
-        let commits = try fixture.commitNumber
-        let findings = try fixture.keychain.compareIndexes()
-        #expect(findings.hasDifferences)
-        #expect(IndexRepair(keychain: fixture.keychain).run { nil }.failure == .decode)
-        #expect(try fixture.commitNumber == commits)
-        #expect(try fixture.keychain.compareIndexes() == findings)
-        #expect(try trial.read(fixture) == [])
+        let reports = AsyncStream<IntegrityReport>.makeStream()
+        let keychain = fixture.keychain
+        Thread.detachNewThread {
+            // The space is determined between the verification and the rebuild.
+            keychain.verifyInBackground(available: { beta.damage() ? .max : 0 }) { reports.continuation.yield($0) }
+        }
+        var iterator = reports.stream.makeAsyncIterator()
+        #expect(await iterator.next()?.repair?.failure == .decode)
+        let second = await iterator.next()
+        #expect(second?.findings.rows == .rowsReplaced && second?.repair == nil)
+        for name in ["alpha", "beta"] { #expect(throws: KeychainFault.decode) { try fixture.contents(name) } }
+    }
+
+    /// The bytes of an item's tag in the row, not those in the index.
+    private struct Place {
+        private let path: String
+        private let offset: Int
+        private let other: Data
+
+        init(of name: String, in wrong: WrongIndexes) throws {
+            path = wrong.scratch.keychain
+            let fixture = try wrong.opened()
+            let found = try fixture.keychain.record(named: CanonicalName(account: .string(name)), in: wrong.directory)
+            fixture.close()
+            let record = try #require(found)
+            let bytes = try Data(contentsOf: URL(fileURLWithPath: path))
+            let seal = try #require(bytes.range(of: Data(record.metadata.nonceAndTag.bytes)))
+            let tag = Data(record.tag)
+            offset = try #require(bytes[..<seal.lowerBound].range(of: tag, options: .backwards)).lowerBound
+            other = Data(tag.map { $0 ^ 1 })
+        }
+
+        /// Writes other bytes to the file, which may be open. Returns false if that failed.
+        func damage() -> Bool {
+            guard let file = try? FileDescriptor.open(FilePath(path), .writeOnly) else { return false }
+            return (try? file.closeAfter { try file.writeAll(toAbsoluteOffset: Int64(offset), other) }) == other.count
+        }
     }
 
     @Test("S4: names are looked up again after indexes were found wrong, also if they were not rebuilt")

@@ -121,11 +121,9 @@ final class DigestingWriter: RecordWriter {
         noteItem(id, old: old, new: nil)
     }
 
-    /// - Throws: `decode` if a row is not as it was committed: it may have been damaged since the verification.
     func rebuildIndexes(
         _ separate: (any RecordWriter) throws(KeychainFault) -> Void
     ) throws(KeychainFault) {
-        try verifyRows()
         let trust = indexes
         // Rows are searched without indexes from here on.
         indexes = nil
@@ -149,21 +147,10 @@ final class DigestingWriter: RecordWriter {
     ///
     /// - Throws: `decode` for malformed, missing, additional or changed rows, or a damaged header.
     func verifyKeys(_ records: KeySnapshot) throws(KeychainFault) {
-        let expected = try expectedSums(records.store).keys
+        var expected = try digest.header(of: records.store).sums.keys
+        if let ledger { expected += ledger.pendingSums.keys }
+        expected += difference.total().keys
         guard !records.isDamaged, try digest.sum(records) == expected else { throw .decode }
-    }
-
-    /// Requires that the rows that ``verifyKeys(_:)`` does not verify are the committed ones.
-    private func verifyRows() throws(KeychainFault) {
-        guard try base.rowSums(by: [digest]) == [expectedSums(base.store()).rows] else { throw .decode }
-    }
-
-    /// Returns the sums of the rows as they were committed and as this transaction has changed them.
-    private func expectedSums(_ store: StoreRecord) throws(KeychainFault) -> StoreSums {
-        var sums = try digest.header(of: store).sums
-        if let ledger { sums += ledger.pendingSums }
-        sums += difference.total()
-        return sums
     }
 
     /// Requires that the commit has a number above this one.

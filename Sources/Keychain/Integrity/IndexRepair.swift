@@ -18,7 +18,7 @@ package struct IndexRepair {
     /// The log space for the index entries of one row, in bytes. A row has two to five entries of less than 32 bytes each.
     private static let bytesPerRow = 128
 
-    /// Rebuilds all indexes in one transaction.
+    /// Rebuilds all indexes in one transaction. Every row has just been verified.
     ///
     /// - Parameter available: The free space on the disk in bytes; nil if it is unknown.
     func run(_ available: () -> UInt64?) -> Outcome {
@@ -26,6 +26,9 @@ package struct IndexRepair {
         do throws(KeychainFault) {
             guard !keychain.isReadOnly else { throw .readOnly }
             guard try hasSpace(available) else { throw .diskFull }
+            // Rows that another program has changed since their verification may be damaged: they are verified again.
+            try keychain.store.findExternalChanges()
+            guard keychain.keys.verification.indexes.value == .rebuilding else { throw .decode }
             outcome = try keychain.change { (transaction) throws(KeychainFault) in try transaction.rebuildIndexes() }
         } catch {
             // Several rows that cannot be opened share a name, so they cannot be renamed.
