@@ -8,8 +8,8 @@ extension KeychainStore {
     /// changed any more, and a locked keychain not be unlocked, until it is opened again.
     package var isOverwritten: Bool { keys.ledger.isOverwritten }
 
-    /// Called before a thread for ``verifyInBackground(available:namesChanged:changed:report:)`` is started: new names wait for that thread, even if
-    /// it has not run yet.
+    /// Called before a thread for ``verifyInBackground(available:namesChanged:changed:report:)`` is started: new names wait for
+    /// that thread, even if it has not run yet.
     package func expectVerification() { keys.verification.expectWorker() }
 
     /// Verifies rows and indexes whenever ``Verification`` requests it, and rebuilds wrong indexes if every row is as it was

@@ -128,7 +128,8 @@ package final class Verification: Sendable {
         }
     }
 
-    /// Records the result of a verification on another thread. If the indexes can be rebuilt, the worker verifies again and does it.
+    /// Records the result of a verification on another thread. If the indexes can be rebuilt, the worker verifies again and
+    /// rebuilds them.
     func note(_ findings: IntegrityFindings) {
         state.withLockAndSignal { state in
             indexes.value = IndexTrust(findings.indexes)

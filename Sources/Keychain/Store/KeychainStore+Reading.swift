@@ -41,8 +41,8 @@ extension KeychainStore {
     /// Whether lookups and listings are known to miss rows.
     package var missesRows: Bool { keys.ledger.indexes.value.missesRows }
 
-    /// Blocks until the state of the indexes is known, for at most a second, or 10 s if they are wrong. Called before a name is added or a
-    /// directory is removed, while the caller holds no lock that others need.
+    /// Blocks until the state of the indexes is known, for at most a second, or 10 s if they are wrong. Called before a name is
+    /// added or a directory is removed, while the caller holds no lock that others need.
     package func awaitIndexes() { keys.verification.awaitIndexes() }
 
     /// Whether ``awaitIndexes()`` may block.
