@@ -32,19 +32,19 @@ extension KeychainFileSystem {
         awaitIndexes(request)
     }
 
-    /// Called before a name is looked up: during a rebuild of the indexes no name can be reported as absent.
+    /// Called before a listing, and for a name that is not found: while wrong indexes may be rebuilt, no name can be reported as
+    /// absent.
     func awaitRebuild(_ request: borrowing Request) {
         if keychain.missesRows { awaitIndexes(request) }
     }
 
-    /// Looks up a name. If a rebuild of the indexes begins in the meantime, waits for its end and repeats the lookup
+    /// Looks up a name. If it is not found while wrong indexes may be rebuilt, waits for the end of that and repeats the lookup
     /// once.
     ///
     /// - Parameter body: The lookup. It changes nothing if it throws EBADMSG.
     func lookingUp<Result>(
         _ request: borrowing Request, _ body: () throws(Errno) -> Result
     ) throws(Errno) -> Result {
-        awaitRebuild(request)
         let mayBeRebuilt = keychain.areIndexesAwaited
         do throws(Errno) {
             return try body()
