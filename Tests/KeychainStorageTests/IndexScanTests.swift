@@ -352,7 +352,7 @@ struct IndexScanTests {
         Thread.detachNewThread { _ = verification.begin() }
         while verification.integrity != .verifying { try await Task.sleep(for: .milliseconds(1)) }
         Thread.detachNewThread {
-            usleep(300_000)
+            usleep(50_000)
             verification.finishIndexes(.rebuilding)
             usleep(1_200_000)
             verification.finishIndexes(.consistent)
