@@ -7,14 +7,14 @@ import Testing
 /// An index has the same b-tree as a table WITHOUT ROWID of the columns (key, row number): for the time of an edit the schema says
 /// that it is one. Source: <https://www.sqlite.org/fileformat2.html#representation_of_sql_indices>
 struct IndexEditor {
-    private let path: String
+    private let database: ClosedDatabase
 
-    init(_ path: String) { self.path = path }
+    init(_ path: String) { database = ClosedDatabase(path: path) }
 
     /// Executes `sql` on the entries of `index`, which it knows as table `entries` of the columns `key` and `id`; for
     /// item keys also `kind`.
     func edit(_ index: String, key type: String = "BLOB", _ sql: String, _ arguments: StatementArguments = []) throws {
-        let schema = try perform { db in
+        let schema = try database.perform { db in
             let sql = "SELECT sql, tbl_name FROM sqlite_schema WHERE name = ?"
             let row = try Row.fetchOne(db, sql: sql, arguments: [index])
             return (try #require(row?["sql"] as String?), try #require(row?["tbl_name"] as String?))
@@ -25,7 +25,7 @@ struct IndexEditor {
             PRIMARY KEY (\(columns.joined(separator: ", ")))) WITHOUT ROWID
             """
         try rewrite(index, as: ("table", "entries", "entries", table))
-        try perform { try $0.execute(sql: sql, arguments: arguments) }
+        try database.perform { try $0.execute(sql: sql, arguments: arguments) }
         try rewrite("entries", as: ("index", index, schema.1, schema.0))
     }
 
@@ -41,21 +41,12 @@ struct IndexEditor {
     }
 
     private func rewrite(_ name: String, as row: (type: String, name: String, table: String, sql: String)) throws {
-        try perform { db in
+        try database.perform { db in
             try db.execute(sql: "PRAGMA writable_schema = ON")
             try db.execute(
                 sql: "UPDATE sqlite_schema SET type = ?, name = ?, tbl_name = ?, sql = ? WHERE name = ?",
                 arguments: [row.type, row.name, row.table, row.sql, name])
         }
-    }
-
-    /// In a separate connection, because each caches the schema.
-    private func perform<Result>(_ body: (Database) throws -> Result) throws -> Result {
-        var configuration = Configuration()
-        configuration.prepareDatabase { db in try db.execute(sql: "PRAGMA journal_mode = DELETE") }
-        let queue = try DatabaseQueue(path: path, configuration: configuration)
-        defer { try? queue.close() }
-        return try queue.writeWithoutTransaction(body)
     }
 }
 

@@ -101,13 +101,13 @@ enum RandomDamage: String, CaseIterable, Sendable {
     // MARK: Rows
 
     private static func row(of table: String, _ path: String, _ generator: inout SeededGenerator) throws -> Int64 {
-        let rows = try perform(path) { try Int64.fetchAll($0, sql: "SELECT id FROM \(table)") }
+        let rows = try ClosedDatabase(path: path).perform { try Int64.fetchAll($0, sql: "SELECT id FROM \(table)") }
         return rows[Int.random(in: 0..<rows.count, using: &generator)]
     }
 
     private static func editColumn(_ path: String, _ generator: inout SeededGenerator) throws -> String {
         let table = ["item", "directory", "class_key"][Int.random(in: 0..<3, using: &generator)]
-        let columns = try perform(path) { try $0.columns(in: table).map(\.name) }
+        let columns = try ClosedDatabase(path: path).perform { try $0.columns(in: table).map(\.name) }
         let column = columns[Int.random(in: 0..<columns.count, using: &generator)]
         let value = [
             "(SELECT other.\(column) FROM \(table) AS other LIMIT 1 OFFSET \(Int.random(in: 0..<8, using: &generator)))",
@@ -118,22 +118,14 @@ enum RandomDamage: String, CaseIterable, Sendable {
             table == "class_key"
             ? "purpose = \(Int.random(in: 6...12, using: &generator))" : "id = \(try row(of: table, path, &generator))"
         let sql = "UPDATE OR IGNORE \(table) SET \(column) = \(value) WHERE \(condition)"
-        try perform(path) { try $0.execute(sql: sql) }
+        try ClosedDatabase(path: path).perform { try $0.execute(sql: sql) }
         return sql
     }
 
     private static func deleteRow(_ path: String, _ generator: inout SeededGenerator) throws -> String {
         let table = Bool.random(using: &generator) ? "item" : "directory"
         let sql = "DELETE FROM \(table) WHERE id = \(try row(of: table, path, &generator))"
-        try perform(path) { try $0.execute(sql: sql) }
+        try ClosedDatabase(path: path).perform { try $0.execute(sql: sql) }
         return sql
-    }
-
-    private static func perform<Result>(_ path: String, _ body: (Database) throws -> Result) throws -> Result {
-        var configuration = Configuration()
-        configuration.prepareDatabase { db in try db.execute(sql: "PRAGMA journal_mode = DELETE") }
-        let queue = try DatabaseQueue(path: path, configuration: configuration)
-        defer { try? queue.close() }
-        return try queue.writeWithoutTransaction(body)
     }
 }

@@ -5,13 +5,13 @@ import GRDB
 ///
 /// For the time of an edit the schema contains no index of the table, so that SQLite changes the row only.
 struct RowEditor {
-    private let path: String
+    private let database: ClosedDatabase
 
-    init(_ path: String) { self.path = path }
+    init(_ path: String) { database = ClosedDatabase(path: path) }
 
     /// Executes `sql` while `table` has no indexes.
     func edit(_ table: String, _ sql: String) throws {
-        let indexes = try perform { db in
+        let indexes = try database.perform { db in
             try Row.fetchAll(
                 db,
                 sql: """
@@ -19,14 +19,14 @@ struct RowEditor {
                     WHERE type = 'index' AND tbl_name = ? AND sql IS NOT NULL
                     """, arguments: [table])
         }
-        try perform { db in
+        try database.perform { db in
             try db.execute(sql: "PRAGMA writable_schema = ON")
             for index in indexes {
                 try db.execute(sql: "DELETE FROM sqlite_schema WHERE rowid = ?", arguments: [index["rowid"] as Int64])
             }
         }
-        try perform { try $0.execute(sql: sql) }
-        try perform { db in
+        try database.perform { try $0.execute(sql: sql) }
+        try database.perform { db in
             try db.execute(sql: "PRAGMA writable_schema = ON")
             for index in indexes {
                 try db.execute(
@@ -35,14 +35,5 @@ struct RowEditor {
                     arguments: StatementArguments(index.databaseValues))
             }
         }
-    }
-
-    /// In a separate connection, because each caches the schema.
-    private func perform<Result>(_ body: (Database) throws -> Result) throws -> Result {
-        var configuration = Configuration()
-        configuration.prepareDatabase { db in try db.execute(sql: "PRAGMA journal_mode = DELETE") }
-        let queue = try DatabaseQueue(path: path, configuration: configuration)
-        defer { try? queue.close() }
-        return try queue.writeWithoutTransaction(body)
     }
 }
