@@ -73,7 +73,7 @@ struct DamagedColumnTests {
     @Test("S4: names are looked up again after indexes were found wrong, also if they were not rebuilt")
     func names() async throws {
         let intact = try WrongIndexes()
-        let trial = try ColumnTrial(intact, DamagedColumns(table: "item", row: 0, columns: ["tag"]))
+        let trial = try ColumnTrial(intact, DamagedColumns(table: "item", row: 0, columns: ["tag"], distance: 1))
         let fixture = try SQLiteKeychainFixture(opening: trial.scratch.keychain, directory: intact.directory)
         defer { fixture.close() }
         let events = AsyncStream<String>.makeStream()

@@ -135,7 +135,7 @@ extension KeyRing {
             // The user may have removed the file by mistake.
             guard known.kept != seen || stored == nil else { return }
             // Another process may have stored the state of another copy of the store. Only an explicit acceptance replaces
-            // one that is not older.
+            // a state that is not older.
             if known.check != .accepted || known.kept != nil {
                 guard try isReplaceable(stored, by: seen, keys) else { return }
             }
