@@ -20,8 +20,10 @@ typed() {
 }
 # complete SHELL WANTED TEXT: at the same time as others, since most of it is waiting; joined reports the first failure.
 jobs=()
+# On a busy machine the program may exceed its time limit of 0.8 s, and then has no candidates: a user presses the key again.
+attempt() { [ "$(typed "$1" "$3" 2> /dev/null)" = "$2" ]; }
 complete() {
-    (expect "$2" "$(typed "$1" "$3")" "'$3' in $1") & jobs+=($!)
+    (attempt "$@" || expect "$2" "$(typed "$1" "$3")" "'$3' in $1") & jobs+=($!)
     [ "${#jobs[@]}" -lt 6 ] || joined
 }
 joined() {
