@@ -10,6 +10,8 @@ extension Errno {
     public static let noKey = Errno(rawValue: 126)
     /// EKEYREJECTED: the wrong key or passphrase.
     public static let keyRejected = Errno(rawValue: 129)
+    /// EKEYREVOKED: the key has been replaced since.
+    public static let keyRevoked = Errno(rawValue: 128)
     /// E2BIG
     public static let listTooLong = Errno(rawValue: 7)
     /// EXDEV

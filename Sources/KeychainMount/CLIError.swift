@@ -130,12 +130,22 @@ extension CLIError {
                 device key) is missing: it is unknown whether this is the newest copy. It stays locked. If you removed that \
                 file, accept the keychain with 'keychainfs mount --accept-rollback'.
                 """)
+        case .replacedUserKey:
+            self.init(
+                .rolledBack,
+                """
+                \(path) is an OLDER copy, from before key slots were removed or changed, or before a rekey. The holders \
+                of those slots can open it, and may have changed it. It stays locked. Put the newest copy back. Only if you put this one \
+                there yourself, accept it with 'keychainfs mount --accept-rollback', and remove those slots again.
+                """)
         case .untrustedCommitNumber:
             self.init(
                 .rolledBack,
                 """
-                The data of this device that detects an older copy of \(path) is damaged or forged: it is unknown whether \
-                this is the newest copy. It stays locked. Accept it with 'keychainfs mount --accept-rollback'.
+                \(path) and the data of this device that detects an older copy (commit-number.*, next to the device key) do \
+                not belong together. Either that data is damaged or forged, or the holder of a slot that was removed since has made \
+                this copy, to read later values. It stays locked. Only if you know the cause, accept it with 'keychainfs mount \
+                --accept-rollback'.
                 """)
         case .io(let code):
             self.init(.failure, "\(path) cannot be read or written (error \(code)). Check the disk.")

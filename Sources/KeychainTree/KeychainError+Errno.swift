@@ -29,6 +29,7 @@ extension KeychainFault {
         case .slotRefused(.sharedCost): .operationNotSupported
         case .slotRefused(.sameSecret): .fileExists
         // ESTALE: the store is older than a state seen before.
+        case .replacedUserKey: .keyRevoked
         case .rolledBack, .forked, .untrustedCommitNumber, .missingCommitNumber: .staleNFSFileHandle
         case .unknownFormat, .unknownFeature, .unacceptableCost, .io: .ioError
         }

@@ -41,6 +41,8 @@ struct UnlockCommand: ParsableCommand {
             try client.reportCost(of: unlocking.source.kind, showMessage: Console.message)
             let secret = try unlocking.source.read(showMessage: Console.message)
             try client.unlock(with: secret, acceptingRollback: acceptRollback)
+            guard acceptRollback else { return }
+            for warning in try client.status().warnings { Console.message("warning: \(warning).") }
         }
     }
 }

@@ -91,6 +91,27 @@ struct FirstUnlockTests {
         try use(commits: 0)
     }
 
+    @Test("S2: a copy from before a change of slots is EKEYREVOKED; accepted, status warns of it")
+    func olderUserKey() throws {
+        try use(commits: 1)
+        try FileManager.default.copyItem(atPath: file.path, toPath: state.path + "/older")
+        let changed = try LockedMount(file)
+        try changed.control("unlock\ncorrect")
+        let keys = changed.opened.keychain.keys
+        let passphrase = { try UnlockSecret(passphrase: SecretBytes(copying: Array("correct".utf8).rawSpan)) }
+        _ = try keys.changeSlot(1, to: passphrase(), authorizedBy: keys.root(of: passphrase()))
+        #expect(try changed.status().warnings == [])
+        changed.opened.keychain.close()
+        try FileManager.default.removeItem(atPath: file.path)
+        try FileManager.default.moveItem(atPath: state.path + "/older", toPath: file.path)
+        let mount = try LockedMount(file)
+        defer { mount.opened.keychain.close() }
+        #expect(throws: KeychainFault.replacedUserKey) { try mount.control("unlock\ncorrect") }
+        #expect(KeychainFault.replacedUserKey.errno == .keyRevoked)
+        try mount.control("unlock --accept-rollback\ncorrect")
+        #expect(try mount.status().warnings == [StatusReport.Device.replacedUserKeyWarning])
+    }
+
     @Test("S1: before the first unlock a backup fails without a trace; afterwards it succeeds, locked or not")
     func backup() throws {
         try use(commits: 2)

@@ -73,8 +73,22 @@ struct RemovedSlotTests {
         var forged = scene.old
         forged.storeRecord?.header = try header.sealed(by: keys, store: store.identifier)
         let ring = try scene.ring(forged)
-        #expect(throws: KeychainFault.untrustedCommitNumber) { try unlock(ring) }
-        #expect(ring.state == .beforeFirstUnlock)
+        #expect(throws: KeychainFault.replacedUserKey) { try unlock(ring) }
+        #expect(ring.state == .beforeFirstUnlock && !ring.hasReplacedUserKey)
+    }
+
+    @Test("S2: a genuine copy from before the removal is refused as such; accepted, it is still reported as such")
+    func acceptedOlderCopy() throws {
+        let scene = try Scene()
+        let ring = try scene.ring(scene.old)
+        #expect(throws: KeychainFault.replacedUserKey) { try unlock(ring) }
+        try ring.unlock(passphrase: SecretBytes(text: "correct"), acceptingRollback: true)
+        #expect(ring.rollbackCheck == .accepted && ring.hasReplacedUserKey)
+        ring.lock()
+        try unlock(ring)
+        #expect(ring.hasReplacedUserKey)
+        let abandoned = try scene.ring(scene.new)
+        #expect(throws: KeychainFault.self) { try unlock(abandoned) }
     }
 
     @Test("a user key that was planted for the remaining slot is refused")

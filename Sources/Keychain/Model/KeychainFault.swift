@@ -47,7 +47,10 @@ package enum KeychainFault: Error, Hashable, Sendable {
     /// The store has the commit number that this device has seen, but another commit ID: two programs have changed copies
     /// of one store.
     case forked(commit: Int64)
-    /// The commit number that this device has stored for the keychain is not authentic.
+    /// The store is a copy from before its user key was replaced: this device has seen a newer one. The slots that have been
+    /// removed or changed since open it, and their holders may have changed it.
+    case replacedUserKey
+    /// The state that this device has stored for the keychain is not authentic for it: one of the two is damaged or forged.
     case untrustedCommitNumber
     /// This device has used the store, but has no commit number stored for it.
     case missingCommitNumber

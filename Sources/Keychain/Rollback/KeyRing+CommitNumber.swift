@@ -8,47 +8,48 @@ extension KeyRing {
     /// Whether the last necessary save succeeded. Otherwise an older copy of the store might not be detected.
     package var isCommitNumberKept: Bool { !numbers.withLock { $0.hasFailed } }
 
+    /// Whether the user has accepted a copy from before the user key was replaced: slots that have been removed or changed since
+    /// open it.
+    package var hasReplacedUserKey: Bool { numbers.withLock { $0.accepted == .replacedUserKey } }
+
     /// Compares the store with the state that this device has seen, before the first unlock changes anything.
     ///
     /// - Parameter header: Nil for a damaged header in an examination.
-    /// - Throws: `rolledBack` for an older store, `forked` for another copy, `untrustedCommitNumber` for a file that is not
-    ///   authentic for it and `missingCommitNumber` for a missing one, unless accepted; `decode` for a damaged header unless
-    ///   accepted.
+    /// - Throws: `rolledBack` for an older store, `replacedUserKey` for one with an older user key, `forked` for another copy,
+    ///   `untrustedCommitNumber` for a file that is not authentic for it and `missingCommitNumber` for a missing one, unless
+    ///   accepted; `decode` for a damaged header unless accepted.
     func checkRollback(
         _ records: KeySnapshot, userKey: borrowing SecretBytes, keys: HeaderKeys, header: StoreHeader?,
         acceptingRollback: Bool
     ) throws(KeychainFault) {
         guard let commitNumberStore else { return }
-        let bytes = commitNumberStore.load(for: storeID)
-        let kept: SeenState?
-        if let bytes { kept = try authentic(bytes, records, userKey: userKey, keys: keys) } else { kept = nil }
-        let refusal: KeychainFault?
-        if let header {
-            let found = SeenState(header, of: records.store, keys: keys)
-            refusal = bytes == nil ? refusalWithoutFile(records) : Self.refusal(of: found, kept: kept)
-        } else {
-            refusal = .decode
-        }
-        if let refusal {
+        let kept = try keptState(in: commitNumberStore, records, userKey: userKey, keys: keys)
+        let found = header.map { SeenState($0, of: records.store, keys: keys) }
+        if let refusal = found.map({ refusal(of: $0, kept: kept, records) }) ?? .decode {
             guard acceptingRollback else { throw refusal }
-            numbers.withLock { $0.check = .accepted }
-        } else {
-            numbers.withLock { $0 = CommitNumberState(check: bytes == nil ? .first : .passed, kept: kept) }
+            return numbers.withLock { ($0.check, $0.accepted) = (.accepted, refusal) }
+        }
+        numbers.withLock { state in
+            if case .authentic(let seen) = kept {
+                state = CommitNumberState(check: .passed, kept: seen)
+            } else {
+                state = CommitNumberState(check: .first)
+            }
         }
     }
 
-    /// Returns why a store is refused for which no state is stored: only a device that is new to it has none.
-    private func refusalWithoutFile(_ records: KeySnapshot) -> KeychainFault? {
-        records.devices.contains { $0.tag == deviceTag } ? .missingCommitNumber : nil
-    }
-
-    /// Returns why a store in the state `found` is refused. `kept` is nil for a file that is not authentic.
-    private static func refusal(of found: SeenState, kept: SeenState?) -> KeychainFault? {
-        guard let kept else { return .untrustedCommitNumber }
-        guard kept.userKeyGeneration <= found.userKeyGeneration, kept.commit <= found.commit else {
-            return .rolledBack(kept: kept.commit, found: found.commit)
+    /// Returns why a store in the state `found` is refused; nil if it is not.
+    private func refusal(of found: SeenState, kept: KeptState, _ records: KeySnapshot) -> KeychainFault? {
+        switch kept {
+        // Only a device that is new to a store has no file.
+        case .missing: records.devices.contains { $0.tag == deviceTag } ? .missingCommitNumber : nil
+        case .untrusted: .untrustedCommitNumber
+        case .newerUserKey: .replacedUserKey
+        case .authentic(let kept) where kept.commit > found.commit:
+            .rolledBack(kept: kept.commit, found: found.commit)
+        case .authentic(let kept):
+            kept.commit == found.commit && kept.commitID != found.commitID ? .forked(commit: found.commit) : nil
         }
-        return kept.commit == found.commit && kept.commitID != found.commitID ? .forked(commit: found.commit) : nil
     }
 
     /// Writes a transaction after the user has accepted another copy, with a number above that of the copy that this
@@ -65,34 +66,6 @@ extension KeyRing {
             try store.write(by: ledger) { (writer) throws(KeychainFault) in writer.raiseCommit(above: number) }
         } catch .readOnly {
             return
-        }
-    }
-
-    /// Returns the state in a file; nil if it is not authentic for this store.
-    private func authentic(
-        _ bytes: [UInt8], _ records: KeySnapshot, userKey: borrowing SecretBytes, keys: HeaderKeys
-    ) throws(KeychainFault) -> SeenState? {
-        do throws(KeychainFault) {
-            let record = try DeviceFileRecord(decoding: bytes, store: storeID)
-            let generation = record.state.userKeyGeneration
-            let itsKeys = generation == keys.generation ? keys : try pastKeys(generation, records, userKey: userKey)
-            return try record.isAuthentic(itsKeys.deviceFile) ? record.state : nil
-        } catch .decode {
-            return nil
-        }
-    }
-
-    /// Returns the keys of the generation that a file names. The store contains its user key if it was rotated since.
-    ///
-    /// - Throws: `decode` without that user key: the file is of another history of the store.
-    private func pastKeys(
-        _ generation: Int64, _ records: KeySnapshot, userKey: borrowing SecretBytes
-    ) throws(KeychainFault) -> HeaderKeys {
-        let past = try records.pastUserKey(generation, userKey: userKey)
-        do throws(CryptoError) {
-            return try HeaderKeys(userKey: past, generation: generation, store: storeID)
-        } catch {
-            throw KeychainFault(error)
         }
     }
 
@@ -195,6 +168,8 @@ extension KeyRing {
     /// The known states. Their mutex is not locked during accesses to store or disk, because `status` reads them.
     struct CommitNumberState {
         var check = RollbackCheck.none
+        /// The reason for a refusal that the user has overridden.
+        var accepted: KeychainFault?
         /// The stored state, as far as this process knows.
         var kept: SeenState?
         /// Whether the last save has failed.

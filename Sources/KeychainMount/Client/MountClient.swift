@@ -177,10 +177,12 @@ package struct MountClient: Sendable {
             return CLIError(
                 .rolledBack,
                 """
-                The keychain at \(mountPoint) is OLDER than the state that this device has seen, another copy, or this \
-                device's record of that state is missing or damaged. It stays locked. If you restored an old copy, accept it \
-                with --accept-rollback.
+                The keychain at \(mountPoint) is OLDER than the state that this device has seen, another copy, or does not \
+                belong to this device's record of that state, which may be missing, damaged or forged. It stays locked. Only if you put an old \
+                copy there yourself, accept it with --accept-rollback; after 'keychainfs unmount', 'keychainfs mount' says which it is.
                 """)
+        case Errno.keyRevoked:
+            return CLIError(.replacedUserKey, keychain: "The keychain at \(mountPoint)")
         case Errno.corrupt:
             return CLIError(
                 .badKeychain,

@@ -200,6 +200,9 @@ struct MountDaemon {
             try opened.keychain.keys.reportCost(
                 of: secret.kind, keychain: operation.file.path, showMessage: showMessage)
             try opened.unlock(with: secret, acceptingRollback: operation.acceptsRollback, keychain: operation.file.path)
+            if opened.keychain.keys.hasReplacedUserKey {
+                showMessage("warning: \(StatusReport.Device.replacedUserKeyWarning).")
+            }
             return opened
         } catch {
             opened.keychain.close()

@@ -155,7 +155,7 @@ package struct Repair: Sendable {
                 repair this copy anyway with 'keychainfs check --repair --accept-rollback'.
                 """)
         case .decode: tooDamaged
-        case .rolledBack, .forked, .untrustedCommitNumber, .missingCommitNumber:
+        case .rolledBack, .forked, .replacedUserKey, .untrustedCommitNumber, .missingCommitNumber:
             CLIError(
                 .rolledBack,
                 """

@@ -11,7 +11,8 @@ struct SecurityStatusTests {
         (.param, -50), (.noSuchAttr, -25303), (.readOnlyAttr, -25309), (.dataTooLarge, -25302),
         (.attributesTooLarge, -25302), (.decode, -26275), (.diskFull, -34), (.readOnly, -25292),
         (.notAvailable, -25291), (.rolledBack(kept: 2, found: 1), -25291), (.untrustedCommitNumber, -25291),
-        (.inUse(processID: 0), -25291), (.allocate, -108), (.notAKeychain, -25295), (.unacceptableCost, -25295),
+        (.replacedUserKey, -25291), (.inUse(processID: 0), -25291), (.allocate, -108), (.notAKeychain, -25295),
+        (.unacceptableCost, -25295),
         (.unknownFormat(2), -25310), (.staleItem, -26276), (.directoryNotEmpty, -26276), (.io(5), -36),
     ]
 

@@ -104,3 +104,17 @@ rm -f "$KEYCHAIN"*; "$KEYCHAINFS" restore "$CASE_DIR/backup" 2> "$CASE_DIR/said"
 "$KEYCHAINFS" restore --replace "$CASE_DIR/backup" 2> "$CASE_DIR/said"
 grep -q 'key slots were removed or changed' "$CASE_DIR/said" || fail "a removed slot: $(cat "$CASE_DIR/said")"
 mount_keychain; expect passed "$(device rollback)" "after restore of former slots"; unmount_keychain
+
+# A copy from before a change of slots: the message names the slots, and so does the status after an acceptance.
+cp "$KEYCHAIN" "$CASE_DIR/before"
+"$KEYCHAINFS" slot add --new-passphrase-file "$CASE_DIR/second" 2> /dev/null; "$KEYCHAINFS" slot remove 2 2> /dev/null
+cp "$KEYCHAIN" "$CASE_DIR/newest"; cp "$CASE_DIR/before" "$KEYCHAIN"
+expect_code 24 "$KEYCHAINFS" mount "$MNT" | grep -q 'OLDER copy, from before key slots were removed' || fail "a removed slot is not named"
+mount_keychain --locked
+expect_code 24 "$KEYCHAINFS" unlock "$MNT" | grep -q 'OLDER copy, from before key slots were removed' || fail "unlock names no removed slot"
+"$KEYCHAINFS" unlock --accept-rollback "$MNT" 2> "$CASE_DIR/said"
+grep -q 'slots open it again' "$CASE_DIR/said" || fail "unlock does not warn: $(cat "$CASE_DIR/said")"
+"$KEYCHAINFS" status "$MNT" | grep -q 'slots open it again' || fail "status does not warn"; unmount_keychain
+cp "$CASE_DIR/newest" "$KEYCHAIN"; mount_keychain --accept-rollback 2> /dev/null; unmount_keychain
+cp "$CASE_DIR/before" "$KEYCHAIN"; mount_keychain --accept-rollback 2> "$CASE_DIR/said"
+grep -q 'slots open it again' "$CASE_DIR/said" || fail "mount does not warn: $(cat "$CASE_DIR/said")"; unmount_keychain

@@ -64,7 +64,8 @@ extension SecurityStatus {
             case .decode: .decode
             case .diskFull: .diskFull
             case .readOnly: .readOnly
-            case .notAvailable, .rolledBack, .forked, .untrustedCommitNumber, .missingCommitNumber, .inUse:
+            case .notAvailable, .rolledBack, .forked, .replacedUserKey, .untrustedCommitNumber, .missingCommitNumber,
+                .inUse:
                 .notAvailable
             case .allocate: .allocate
             case .notAKeychain, .unacceptableCost: .invalidKeychain
