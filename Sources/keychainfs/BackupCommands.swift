@@ -75,14 +75,19 @@ struct RestoreCommand: ParsableCommand {
             From then on this device accepts the restored keychain as the newest state. All other copies of it count as \
             older, also one at another path. To read a backup without restoring it, mount it with '-o ro --accept-rollback'.
 
+            A BACKUP whose keys are not those of the keychain that this device has used is refused: the holder of a slot that \
+            was removed since could make one. --accept-rollback restores it nevertheless.
+
             Exit codes: 0 done; 10 wrong passphrase; 11 no BACKUP; 12 no keychain file; 14 mounted; 19 disk full; \
-            20 a keychain exists; 21 damaged.
+            20 a keychain exists; 21 damaged; 24 keys that are not those of this device's keychain.
             """)
 
     @OptionGroup var keychain: KeychainOption
     @OptionGroup var unlocking: UnlockOptions
     @Flag(help: "Replace an existing keychain, which is kept under another name.")
     var replace = false
+    @Flag(help: "Restore a backup with other keys than those of the keychain that this device has used.")
+    var acceptRollback = false
     @Argument(help: "A file that 'keychainfs backup' has created.", completion: .file())
     var backup: String
 
@@ -93,8 +98,9 @@ struct RestoreCommand: ParsableCommand {
     func run() throws {
         try reporting(hasSecrets: true) { () throws(CLIError) in
             let target = KeychainPath(path: keychain.path)
-            let kept = try KeychainMount.Restore(DefaultPaths.absolute(backup), to: target, replaces: replace)
-                .run(unlocking: unlocking.source, showMessage: Console.message)
+            let kept = try KeychainMount.Restore(
+                DefaultPaths.absolute(backup), to: target, replaces: replace, acceptingRollback: acceptRollback
+            ).run(unlocking: unlocking.source, showMessage: Console.message)
             if let kept { Console.message("the replaced keychain is kept as \(kept).") }
             Console.message("restored \(target.path). Mount it with '\(keychain.mountCommand)'.")
         }

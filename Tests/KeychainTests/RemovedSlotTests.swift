@@ -126,6 +126,33 @@ struct RemovedSlotTests {
             .unlock(passphrase: SecretBytes(text: "correct"))
     }
 
+    @Test("S2: two copies have the same history if the older user key of both is a key of each")
+    func histories() throws {
+        let scene = try Scene()
+        let (old, new) = (try scene.ring(scene.old), try scene.ring(scene.new))
+        let root = try old.root(of: UnlockSecret(passphrase: SecretBytes(text: "correct")))
+        for (one, other) in [(old, old), (new, new), (old, new), (new, old)] {
+            #expect(try one.hasSameHistory(as: other, root: root) == true)
+        }
+        // The holder of the slot renews the keys of the older copy.
+        let forged = try KeyRing(store: InMemoryRecordStore(scene.old), device: KeyRingFixture.device(7))
+        let second = { try UnlockSecret(passphrase: SecretBytes(text: "second")) }
+        try forged.unlock(with: second())
+        _ = try forged.changeSlot(2, to: second(), authorizedBy: forged.root(of: second()))
+        #expect(try forged.hasSameHistory(as: new, root: root) == false)
+        #expect(try new.hasSameHistory(as: forged, root: root) == false)
+        #expect(try forged.hasSameHistory(as: old, root: root) == true)
+        #expect(try forged.keptState(in: scene.file, root: root) == .untrusted)
+        #expect(try old.keptState(in: scene.file, root: root) == .newerUserKey)
+        // With a damaged key of the replaced keychain the result is unknown; a backup without its key is refused.
+        var damaged = scene.new
+        damaged.userKeyRecords[1]?.key.ciphertext[0] ^= 1
+        #expect(try old.hasSameHistory(as: scene.ring(damaged), root: root) == nil)
+        #expect(try scene.ring(damaged).hasSameHistory(as: old, root: root) == false)
+        let other = try KeyRingFixture().ring.root(of: UnlockSecret(passphrase: SecretBytes(text: "wrong")))
+        #expect(throws: KeychainFault.authFailed) { try old.hasSameHistory(as: new, root: other) }
+    }
+
     @Test("rows that are forged under former keys are detected, because their sum needs the present user key")
     func forgedRow() throws {
         let fixture = try DigestFixture()

@@ -159,12 +159,6 @@ extension KeyRing {
             store: storeID, bytes: try DeviceFileRecord.encode(seen, store: storeID, key: keys.deviceFile))
     }
 
-    /// Whether the stored state has a newer user key: slots have been removed or changed since.
-    package func hasOlderUserKey(thanIn commitNumberStore: any CommitNumberStore) throws(KeychainFault) -> Bool {
-        guard let kept = unverifiedState(in: commitNumberStore) else { return false }
-        return try ledger.lastState().0.userKeyGeneration < kept.userKeyGeneration
-    }
-
     /// The known states. Their mutex is not locked during accesses to store or disk, because `status` reads them.
     struct CommitNumberState {
         var check = RollbackCheck.none

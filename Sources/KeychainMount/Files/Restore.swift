@@ -12,11 +12,14 @@ package struct Restore: Sendable {
     private let backup: String
     private let target: KeychainPath
     private let replaces: Bool
+    private let acceptsRollback: Bool
 
-    package init(_ backup: String, to target: KeychainPath, replaces: Bool) {
+    /// - Parameter acceptingRollback: Whether to restore a backup that does not belong to the state that this device has seen.
+    package init(_ backup: String, to target: KeychainPath, replaces: Bool, acceptingRollback: Bool) {
         self.backup = backup
         self.target = target
         self.replaces = replaces
+        acceptsRollback = acceptingRollback
     }
 
     /// Copies the backup into the keychain's directory, verifies its structure, and that the unlock secret opens it.
@@ -177,18 +180,56 @@ package struct Restore: Sendable {
         let opened = try copy.open(isReadOnly: false, isBackup: true)
         defer { opened.keychain.close() }
         let keys = opened.keychain.keys
-        do throws(KeychainFault) {
+        let replaced = ReplacedCopy(of: target, root, backup: keys)
+        let kept = try reading { () throws(KeychainFault) in try keys.keptState(in: numbers, root: root) }
+        try checkHistory(kept, replaced, showMessage)
+        return try reading { () throws(KeychainFault) in
             try keys.unlock(root: root)
-            if try keys.hasOlderUserKey(thanIn: numbers) {
-                showMessage(
-                    """
-                    warning: key slots were removed or changed after this backup was created. As it was before, they open the \
-                    restored keychain: remove them again.
-                    """)
-            }
-            let replaced = ReplacedCommit(of: target, root, store: keys.storeID)
             try keys.raiseCommit(above: replaced.floor(for: keys, in: numbers))
             return try keys.encodedState()
+        }
+    }
+
+    /// Requires that the keys of the backup are those of this device's keychain: the holder of a removed slot knows older keys, and
+    /// could plant new ones. A user key older than that of this device cannot be compared with its state, but with the keychain that
+    /// is replaced.
+    private func checkHistory(
+        _ kept: KeptState, _ replaced: ReplacedCopy, _ showMessage: (String) -> Void
+    ) throws(CLIError) {
+        let isForeign =
+            switch kept {
+            case .authentic: false
+            case .untrusted: true
+            case .missing, .newerUserKey: replaced.hasSameHistory == false
+            }
+        guard !isForeign || acceptsRollback else { throw foreign }
+        if isForeign {
+            showMessage(
+                "warning: this backup has other keys than the keychain of this device: others may read what you write to it."
+            )
+        }
+        guard kept == .newerUserKey else { return }
+        showMessage(
+            """
+            warning: key slots were removed or changed after this backup was created. As it was before, they open the \
+            restored keychain: remove them again.
+            """)
+    }
+
+    private var foreign: CLIError {
+        CLIError(
+            .rolledBack,
+            """
+            \(backup) has other keys than the keychain of this device. The holder of a slot that was removed since may have made it, \
+            to read later values; or the data of this device (commit-number.*, next to the device key) is damaged. Nothing was \
+            changed. Try another backup. Only if you know the cause, for example if it comes from another machine on which the slots were \
+            changed as well, restore it with --accept-rollback.
+            """)
+    }
+
+    private func reading<Result>(_ body: () throws(KeychainFault) -> Result) throws(CLIError) -> Result {
+        do throws(KeychainFault) {
+            return try body()
         } catch {
             throw error == .decode ? damaged : CLIError(error, keychain: target.path)
         }
