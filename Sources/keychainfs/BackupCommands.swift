@@ -98,11 +98,13 @@ struct RestoreCommand: ParsableCommand {
     func run() throws {
         try reporting(hasSecrets: true) { () throws(CLIError) in
             let target = KeychainPath(path: keychain.path)
-            let kept = try KeychainMount.Restore(
+            let result = try KeychainMount.Restore(
                 DefaultPaths.absolute(backup), to: target, replaces: replace, acceptingRollback: acceptRollback
             ).run(unlocking: unlocking.source, showMessage: Console.message)
-            if let kept { Console.message("the replaced keychain is kept as \(kept).") }
+            if let kept = result.replaced { Console.message("the replaced keychain is kept as \(kept).") }
             Console.message("restored \(target.path). Mount it with '\(keychain.mountCommand)'.")
+            guard let fault = result.stateFault else { return }
+            throw CLIError(fault, after: "The backup is restored (the next mount may need --accept-rollback)")
         }
     }
 }

@@ -71,6 +71,7 @@ struct CheckCommand: ParsableCommand {
         guard result.repaired else { return Console.message("\(file.path) is intact. Nothing was changed.") }
         if let aside = result.aside { Console.message("the damaged keychain is kept as \(aside).") }
         Console.message("repaired \(file.path). Check its items before you remove the damaged one.")
+        if let fault = result.stateFault { throw CLIError(fault, after: "The keychain is repaired, with new keys") }
     }
 
     private func confirm(_ result: RepairResult) throws(CLIError) {

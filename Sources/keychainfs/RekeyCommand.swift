@@ -15,8 +15,8 @@ struct RekeyCommand: ParsableCommand {
 
             If rows differ from the committed ones, the command asks first: the holder of old keys may have forged them.
 
-            Exit codes: 0 done; 10 wrong passphrase; 14 another process has just started one; 17 not mounted; 19 the disk is \
-            full (it continues when space is free); 21 damaged items could not be encrypted again; 22 read-only; \
+            Exit codes: 0 done; 10 wrong passphrase; 14 another process has just started one; 17 not mounted; 1 or 19 this device \
+            could not record the new keys; 19 the disk is full (it continues when space is free); 21 damaged items could not be encrypted again; 22 read-only; \
             23 locked (it continues after the next unlock); 130 interrupted (it continues).
             """)
 
@@ -30,19 +30,24 @@ struct RekeyCommand: ParsableCommand {
 
     func run() throws {
         try reporting(hasSecrets: true) { () throws(CLIError) in
-            let result = try RekeyProgressMonitor(mountPoint: mountPoint.path, owner: try owner.mountOwner()).run(
+            let status = try RekeyProgressMonitor(mountPoint: mountPoint.path, owner: try owner.mountOwner()).run(
                 unlocking: unlocking.source, confirm: confirm, isTerminal: isatty(STDERR_FILENO) == 1, draw: Self.draw,
                 showMessage: Console.message)
-            let rest = result.left == 0 ? "; the old keys are removed" : ""
-            try Console.result(json ? result.jsonText : "\(result.done) items are sealed under new keys\(rest).")
-            guard result.left == 0 else {
-                throw CLIError(
-                    .damaged,
-                    """
-                    \(result.left) items are damaged and could not be encrypted again: the old keys of their classes were kept. \
-                    'keychainfs check' lists them; restore or remove them, and run 'keychainfs rekey' again.
-                    """)
-            }
+            try report(status.rekey)
+            if let fault = status.device.stateFault { throw CLIError(fault, after: "The keychain has new keys") }
+        }
+    }
+
+    private func report(_ result: StatusReport.RekeyStatus) throws(CLIError) {
+        let rest = result.left == 0 ? "; the old keys are removed" : ""
+        try Console.result(json ? result.jsonText : "\(result.done) items are sealed under new keys\(rest).")
+        guard result.left == 0 else {
+            throw CLIError(
+                .damaged,
+                """
+                \(result.left) items are damaged and could not be encrypted again: the old keys of their classes were kept. \
+                'keychainfs check' lists them; restore or remove them, and run 'keychainfs rekey' again.
+                """)
         }
     }
 

@@ -12,7 +12,8 @@ struct SlotCommand: ParsableCommand {
             re-encrypts items.
 
             Exit codes: 0 done; 10 the secret opens no slot; 14 in use; 18 no passphrase or key file; 22 read-only; 23 not unlocked \
-            since the mount; 25 no such slot, the last slot, or items would be deleted.
+            since the mount; 25 no such slot, the last slot, or items would be deleted; 19 or 1 after a change: done, but this \
+            device could not record it.
             """,
         subcommands: [SlotListCommand.self, SlotAddCommand.self, SlotChangeCommand.self, SlotRemoveCommand.self])
 }

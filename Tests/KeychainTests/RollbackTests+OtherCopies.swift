@@ -70,10 +70,10 @@ extension RollbackTests {
         let ring = try ring(try records(commit: 5))
         commitNumberStore.isFull.store(true, ordering: .relaxed)
         try ring.unlock(passphrase: passphrase())
-        #expect(!ring.isCommitNumberKept)
+        #expect(ring.stateFault == .diskFull)
         try saveState(commit: 5)
         commitNumberStore.isFull.store(false, ordering: .relaxed)
         try ring.keepCommitNumber()
-        #expect(ring.isCommitNumberKept)
+        #expect(ring.stateFault == nil)
     }
 }

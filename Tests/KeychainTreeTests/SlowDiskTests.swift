@@ -76,7 +76,7 @@ private final class BlockedCommitNumberStore: CommitNumberStore {
         let keys = fixture.keychain.keys
         let saver = TestThread.started { try? keys.keepCommitNumber() }
         #expect(commitNumberStore.block.hasEntered())
-        #expect(keys.isCommitNumberKept, "status does not wait for the disk")
+        #expect(keys.stateFault == nil, "status does not wait for the disk")
         commitNumberStore.block.release()
         #expect(saver.join(seconds: 10))
     }

@@ -36,7 +36,8 @@ extension KeyRing {
             return try rotate(records, writer, userKey: userKey, removing: removed, extent: extent)
         }
         try install(keys.table, master: keys.master)
-        // Until then the holder of a removed slot could create a header of the generation that the file names.
+        // Until then the holder of a removed slot could create a header of the generation that the file names. A failure is the
+        // caller's to report (``stateFault``).
         try? keepCommitNumber()
         return gone
     }

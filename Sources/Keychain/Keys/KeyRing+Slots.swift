@@ -112,7 +112,7 @@ extension KeyRing {
         let result = try store.write(by: ledger) { (writer) throws(KeychainFault) in
             try body(SlotTransaction(writer, root: root))
         }
-        // The store of commit numbers reports a failure.
+        // A failure is the caller's to report (``stateFault``): the slots have been changed.
         try? keepCommitNumber()
         do throws(KeychainFault) { try store.truncateLog() } catch { store.eraseLogSoon() }
         return result

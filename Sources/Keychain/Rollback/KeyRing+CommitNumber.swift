@@ -5,8 +5,9 @@ extension KeyRing {
     /// The result of the comparison at the first unlock.
     package var rollbackCheck: RollbackCheck { numbers.withLock { $0.check } }
 
-    /// Whether the last necessary save succeeded. Otherwise an older copy of the store might not be detected.
-    package var isCommitNumberKept: Bool { !numbers.withLock { $0.hasFailed } }
+    /// The error of the last save of the state; nil if it is saved. With an error this device may accept an older copy of the
+    /// store, after a rotation also one that a removed slot opens.
+    package var stateFault: KeychainFault? { numbers.withLock { $0.fault } }
 
     /// Whether the user has accepted a copy from before the user key was replaced: slots that have been removed or changed since
     /// open it.
@@ -101,26 +102,31 @@ extension KeyRing {
     func saveCommitNumber() throws(KeychainFault) {
         guard let commitNumberStore, !store.isReadOnly else { return }
         try numberWriting.withLock { (_) throws(KeychainFault) in
-            let known = numbers.withLock { $0 }
-            // Not that of the header: another program may have written another copy over the store.
-            let (seen, keys) = try ledger.lastState()
-            let stored = commitNumberStore.load(for: storeID)
-            // The user may have removed the file by mistake.
-            guard known.kept != seen || stored == nil else { return }
-            // Another process may have stored the state of another copy of the store. Only an explicit acceptance replaces
-            // a state that is not older.
-            if known.check != .accepted || known.kept != nil {
-                guard try isReplaceable(stored, by: seen, keys) else { return }
-            }
-            let bytes = try DeviceFileRecord.encode(seen, store: storeID, key: keys.deviceFile)
             do throws(KeychainFault) {
-                try commitNumberStore.save(bytes, for: storeID)
+                try save(to: commitNumberStore)
+                numbers.withLock { $0.fault = nil }
             } catch {
-                numbers.withLock { $0.hasFailed = true }
+                numbers.withLock { $0.fault = error }
                 throw error
             }
-            numbers.withLock { ($0.kept, $0.hasFailed) = (seen, false) }
         }
+    }
+
+    private func save(to commitNumberStore: any CommitNumberStore) throws(KeychainFault) {
+        let known = numbers.withLock { $0 }
+        // Not that of the header: another program may have written another copy over the store.
+        let (seen, keys) = try ledger.lastState()
+        let stored = commitNumberStore.load(for: storeID)
+        // The user may have removed the file by mistake.
+        guard known.kept != seen || stored == nil else { return }
+        // Another process may have stored the state of another copy of the store. Only an explicit acceptance replaces
+        // a state that is not older.
+        if known.check != .accepted || known.kept != nil {
+            guard try isReplaceable(stored, by: seen, keys) else { return }
+        }
+        let bytes = try DeviceFileRecord.encode(seen, store: storeID, key: keys.deviceFile)
+        try commitNumberStore.save(bytes, for: storeID)
+        numbers.withLock { $0.kept = seen }
     }
 
     /// Returns the number of the last transaction.
@@ -166,7 +172,7 @@ extension KeyRing {
         var accepted: KeychainFault?
         /// The stored state, as far as this process knows.
         var kept: SeenState?
-        /// Whether the last save has failed.
-        var hasFailed = false
+        /// The error of the last save.
+        var fault: KeychainFault?
     }
 }

@@ -18,7 +18,7 @@ package struct RekeyProgressMonitor {
         client = MountClient(mountPoint: mountPoint, owner: owner)
     }
 
-    /// Returns when the rekey is finished.
+    /// Returns the status when the rekey is finished.
     ///
     /// A signal only ends this process, which reports that and exits.
     ///
@@ -29,16 +29,17 @@ package struct RekeyProgressMonitor {
     package func run(
         unlocking: UnlockSource, confirm: () -> Bool, isTerminal: Bool, draw: @escaping @Sendable (String) -> Void,
         showMessage: @escaping @Sendable (String) -> Void
-    ) throws(CLIError) -> StatusReport.RekeyStatus {
+    ) throws(CLIError) -> StatusReport {
         try start(unlocking, confirm, showMessage)
         try handleSignals({ if isTerminal { draw("\n") } }, showMessage)
         var display = RekeyProgressBar(isTerminal: isTerminal, draw: draw)
         while true {
-            let rekey = try client.status().rekey
-            display.show(rekey)
-            guard rekey.state == "running" else {
+            let status = try client.status()
+            display.show(status.rekey)
+            guard status.rekey.state == "running" else {
                 display.end()
-                return try result(rekey)
+                try checkEnd(status.rekey)
+                return status
             }
             Thread.sleep(forTimeInterval: Self.interval)
         }
@@ -108,8 +109,8 @@ package struct RekeyProgressMonitor {
         }
     }
 
-    private func result(_ rekey: StatusReport.RekeyStatus) throws(CLIError) -> StatusReport.RekeyStatus {
-        guard rekey.state == "waiting" else { return rekey }
+    private func checkEnd(_ rekey: StatusReport.RekeyStatus) throws(CLIError) {
+        guard rekey.state == "waiting" else { return }
         switch rekey.reason {
         case "unlock":
             throw CLIError(

@@ -62,7 +62,7 @@ struct ControlCommandLine: ControlCommandHandler {
                 "the keychain's file, or its log, has been moved, removed or replaced: nothing can be changed any more")
         }
         if keychain.keys.hasReplacedUserKey { warnings.append(StatusReport.Device.replacedUserKeyWarning) }
-        if !keychain.keys.isCommitNumberKept {
+        if keychain.keys.stateFault != nil {
             warnings.append(
                 "the commit number cannot be saved next to the device key: an older copy of the keychain would not be detected"
             )
@@ -97,7 +97,7 @@ struct ControlCommandLine: ControlCommandHandler {
             if let slots = SlotRequest(line: verb) {
                 let change = try slots.run(command.extracting(end..<command.byteCount), on: tree.keychain)
                 if slots.mayDeleteItems { request.notificationsBeforeReply += tree.forgetUnavailable() }
-                return SlotChangeResult(change).json
+                return SlotChangeResult(change, stateFault: tree.keychain.keys.stateFault).json
             }
             guard let unlock = UnlockRequest(line: verb) else { throw .param }
             let secret = try UnlockSecret(kind: unlock.kind, bytes: Self.secret(command, from: end))

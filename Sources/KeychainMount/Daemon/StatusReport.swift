@@ -10,6 +10,8 @@ package struct StatusReport: JSONText, Sendable {
         package let foreignItems: Int
         /// `not-checked`, `first`, `passed` or `accepted`.
         package let rollback: String
+        /// `disk-full` or `error`: why this device could not save the state of the keychain; nil if it is saved.
+        package let stateFault: StateFault?
     }
 
     /// The memory of staged values, long values of open descriptors, requests and responses, in bytes.
@@ -107,6 +109,7 @@ extension StatusReport.Device {
     init(_ keychain: KeychainStore) {
         isNew = !keychain.keys.isDeviceKnown
         foreignItems = (try? keychain.foreignItemCount()) ?? 0
+        stateFault = keychain.keys.stateFault.map(StateFault.init)
         rollback =
             switch keychain.keys.rollbackCheck {
             case .none: "not-checked"

@@ -67,7 +67,7 @@ package struct Repair: Sendable {
         result.aside = preservedCopy.path
         try replace(store, with: temporary, keeping: preservedCopy)
         result.repaired = true
-        keepCommitNumber(of: repaired, showMessage)
+        result.stateFault = unsavedState(of: repaired)
         return result
     }
 
@@ -243,12 +243,13 @@ package struct Repair: Sendable {
         do throws(Errno) { try temporary.replace() } catch { throw CLIError(error, writing: file.path) }
     }
 
-    private func keepCommitNumber(of repaired: OpenedKeychain, _ showMessage: (String) -> Void) {
+    /// Saves the state of this device. Returns why it is not saved.
+    private func unsavedState(of repaired: OpenedKeychain) -> StateFault? {
         do throws(KeychainFault) {
             try repaired.keychain.keys.setCommitNumber(in: commitNumberStore)
+            return nil
         } catch {
-            showMessage(
-                "warning: the commit number of the keychain cannot be saved; an older copy of it will not be detected.")
+            return StateFault(error)
         }
     }
 

@@ -13,6 +13,8 @@ package struct RepairResult: JSONText, Sendable {
     package var repaired = false
     /// The path of the complete copy of the damaged keychain.
     package var aside: String?
+    /// The reason why this device could not save the state of the repaired keychain; nil if it is saved.
+    package var stateFault: StateFault?
     /// The number of remaining items, and of those that cannot be verified now: another device's, or without a
     /// passphrase slot.
     package let items: Int

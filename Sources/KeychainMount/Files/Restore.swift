@@ -25,8 +25,7 @@ package struct Restore: Sendable {
     /// Copies the backup into the keychain's directory, verifies its structure, and that the unlock secret opens it.
     /// Then renames it to the keychain's name, so that the path always refers to a complete keychain.
     ///
-    /// - Returns: The path of the replaced keychain; nil if the path was free.
-    package func run(unlocking source: UnlockSource, showMessage: (String) -> Void) throws(CLIError) -> String? {
+    package func run(unlocking source: UnlockSource, showMessage: (String) -> Void) throws(CLIError) -> RestoreResult {
         try checkTarget()
         try createStateDirectory()
         ReplacedKeychain.interrupted(of: target.path)?.undo()
@@ -45,11 +44,10 @@ package struct Restore: Sendable {
             kept?.undo()
             throw error == .fileExists ? Self.exists(target.path) : CLIError(error, writing: target.path)
         }
-        save(state, showMessage)
         if !verified.isIntact {
             showMessage("warning: a part of this backup is damaged; 'keychainfs check' lists the damage.")
         }
-        return kept?.kept
+        return RestoreResult(replaced: kept?.kept, stateFault: unsaved(state))
     }
 
     // MARK: Before anything is changed
@@ -265,12 +263,21 @@ package struct Restore: Sendable {
 
     private var numbers: CommitNumberFile { CommitNumberFile(directory: target.locations.stateDirectory) }
 
-    private func save(_ state: EncodedState, _ showMessage: (String) -> Void) {
+    /// Saves the state of this device. Returns why it is not saved.
+    private func unsaved(_ state: EncodedState) -> StateFault? {
         do throws(KeychainFault) {
             try numbers.save(state.bytes, for: state.store)
+            return nil
         } catch {
-            showMessage(
-                "warning: the commit number of the backup cannot be saved; the next mount may need --accept-rollback.")
+            return StateFault(error)
         }
     }
+}
+
+/// The result of a restore.
+package struct RestoreResult: Sendable {
+    /// The path of the replaced keychain; nil if the path was free.
+    package let replaced: String?
+    /// The reason why this device could not save the state of the restored keychain; nil if it is saved.
+    package let stateFault: StateFault?
 }

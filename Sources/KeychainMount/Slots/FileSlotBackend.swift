@@ -35,7 +35,9 @@ final class FileSlotBackend: SlotBackend {
         do throws(KeychainFault) {
             switch root {
             case .none: throw .authFailed
-            case .some(let root): return SlotChangeResult(try request.run(on: keychain, root: root, new: new))
+            case .some(let root):
+                let change = try request.run(on: keychain, root: root, new: new)
+                return SlotChangeResult(change, stateFault: keychain.keys.stateFault)
             }
         } catch .slotRefused(.passcodeItems) {
             return nil

@@ -60,6 +60,7 @@ package struct SlotCommandRunner {
         report(change)
         showMessage("changed slot \(id) (\(kind.name)).\(Self.advice(kind))")
         showMessage(Self.olderCopies)
+        if let fault = change.stateFault { throw CLIError(fault, after: "Slot \(id) is changed") }
     }
 
     /// Removes a slot.
@@ -68,9 +69,11 @@ package struct SlotCommandRunner {
     package func remove(_ id: Int64, _ unlocking: UnlockSource, confirm: () -> Bool) throws(CLIError) {
         try host.list().reportCost(of: unlocking.kind, keychainName: host.keychainName, showMessage: showMessage)
         let authority = try unlocking.read(showMessage: showMessage)
-        report(try run(.remove(id, deletesItems: false), by: authority, new: nil, confirm: confirm))
+        let change = try run(.remove(id, deletesItems: false), by: authority, new: nil, confirm: confirm)
+        report(change)
         showMessage("removed slot \(id).")
         showMessage(Self.olderCopies)
+        if let fault = change.stateFault { throw CLIError(fault, after: "Slot \(id) is removed") }
     }
 
     // MARK: Parts

@@ -51,8 +51,11 @@ struct SlotChangeResult: JSONText, Sendable {
     let slot: Int64
     let deletedItems: Int
     let lostSlots: [Int64]
+    /// The reason why this device could not save the state of the keychain; nil if it is saved.
+    let stateFault: StateFault?
 
-    init(_ change: SlotChange) {
+    init(_ change: SlotChange, stateFault fault: KeychainFault? = nil) {
         (slot, deletedItems, lostSlots) = (change.id, change.deletedItems, change.lostSlots)
+        stateFault = fault.map(StateFault.init)
     }
 }
