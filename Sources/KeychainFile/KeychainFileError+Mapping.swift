@@ -26,7 +26,7 @@ extension KeychainFileError {
             switch error {
             case .authFailed: .wrongSecret
             case .param: .badSecret
-            case .decode: .damaged
+            case .decode, .rowsDiffer: .damaged
             case .notAKeychain, .unknownFormat, .unknownFeature, .unacceptableCost: .notAKeychain
             case .inUse(let process): .inUse(process: process > 0 ? process : nil)
             case .rolledBack, .forked, .replacedUserKey, .untrustedCommitNumber, .missingCommitNumber: .rolledBack

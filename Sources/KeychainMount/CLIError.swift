@@ -84,7 +84,7 @@ extension CLIError {
             self.init(
                 .unknownFormat,
                 "\(path) asks for a key derivation outside the accepted limits (2 GiB, 10 passes). It may be forged.")
-        case .decode:
+        case .decode, .rowsDiffer:
             self.init(
                 .badKeychain,
                 """

@@ -16,7 +16,7 @@ extension KeychainFault {
         case .dataTooLarge: .fileTooLarge
         case .attributesTooLarge: .listTooLong
         // The store row is missing in a file that was a keychain when it was opened, which is a damage.
-        case .decode, .notAKeychain: .corrupt
+        case .decode, .rowsDiffer, .notAKeychain: .corrupt
         case .diskFull: .noSpace
         case .readOnly: .readOnlyFileSystem
         case .notAvailable: .operationNotSupportedByDevice

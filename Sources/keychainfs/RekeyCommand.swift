@@ -13,11 +13,12 @@ struct RekeyCommand: ParsableCommand {
             ^C ends only the display. A lock stops it, and it continues after the next unlock, also after a crash. A rekey in progress \
             is not restarted, but its progress is shown. A rekey that another device has begun is completed by this command.
 
-            If rows differ from the committed ones, the command asks first: the holder of old keys may have forged them.
+            If rows differ from the committed ones, the command asks first: the holder of old keys may have forged them. A rekey \
+            that was interrupted stops in this case, and is continued by this command.
 
             Exit codes: 0 done; 10 wrong passphrase; 14 another process has just started one; 17 not mounted; 1 or 19 this device \
-            could not record the new keys; 19 the disk is full (it continues when space is free); 21 damaged items could not be encrypted again; 22 read-only; \
-            23 locked (it continues after the next unlock); 130 interrupted (it continues).
+            could not record the new keys; 19 the disk is full (it continues when space is free); 21 damaged items could not be encrypted again, \
+            or rows differ and the user did not accept them; 22 read-only; 23 locked (it continues after the next unlock); 130 interrupted (it continues).
             """)
 
     @OptionGroup var mountPoint: MountPointArgument
@@ -25,7 +26,7 @@ struct RekeyCommand: ParsableCommand {
     @OptionGroup var owner: MountOwnerOption
     @Flag(help: "The result as JSON, for scripts.")
     var json = false
-    @Flag(help: "Start without asking if rows differ from the committed ones.")
+    @Flag(help: "Start, or continue, without asking if rows differ from the committed ones.")
     var yes = false
 
     func run() throws {

@@ -49,6 +49,31 @@ import Testing
         return [UInt8](try handle.read(upToCount: count) ?? Data())
     }
 
+    @Test(
+        "L5: a rekey stops before its next transaction after a change of the file or its log, until the rows are verified",
+        arguments: ["", "-wal"])
+    func duringRekey(suffix: String) throws {
+        for number in 0..<3 * KeychainStore.rekeyPageSize { try fixture.add("\(number)", [1]) }
+        try fixture.startRekey()
+        let path = scratch.keychain + suffix
+        var pages = 0
+        #expect(throws: KeychainFault.rowsDiffer) {
+            try fixture.keychain.rekey { _ in
+                pages += 1
+                if pages == 4 {
+                    waitForClock()
+                    // Neither the size nor a row changes.
+                    try? bytes(path, at: 0, count: 1).withUnsafeBytes { try write(path, at: 0, Array($0)) }
+                }
+                return true
+            }
+        }
+        #expect(pages == 4)
+        try fixture.keychain.rekey()
+        #expect(fixture.keychain.rekeyProgress.phase == .finished)
+        #expect(try fixture.isConsistent)
+    }
+
     @Test("S2: nothing that this process does with its keychain is taken for a change by another program")
     func ownChanges() throws {
         let store = fixture.store

@@ -57,10 +57,14 @@ struct SQLiteKeychainFixture: Sendable {
 
     /// Renews all keys.
     func rekey() throws(KeychainFault) {
+        try startRekey()
+        try keychain.rekey()
+    }
+
+    func startRekey() throws(KeychainFault) {
         try keychain.startRekey { () throws(KeychainFault) in
             try ring.userKey(with: UnlockSecret(passphrase: Self.secret(Array("correct".utf8))))
         }
-        try keychain.rekey()
     }
 
     private static func open(

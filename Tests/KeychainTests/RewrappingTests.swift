@@ -157,6 +157,40 @@ struct RewrappingTests {
         #expect(try fixture.keychain.itemWithSecret(id: items[2].id)?.secret?.all() == contents(2))
     }
 
+    /// Renews the class keys, as `slot change` does.
+    private func renewKeys() throws {
+        let secret = { try UnlockSecret(passphrase: SecretBytes(text: "correct")) }
+        let ring = fixture.keyRingFixture.ring
+        _ = try ring.changeSlot(1, to: secret(), authorizedBy: ring.root(of: secret()))
+    }
+
+    @Test("S3: rows under older keys get the newest ones, once all rows are verified")
+    func olderKeys() throws {
+        _ = try addLocked(3)
+        try renewKeys()
+        try fixture.keyRingFixture.unlock()
+        #expect(try fixture.keychain.rewrapPage(after: .none)?.count == 3)
+        #expect(ephemeralCount() == 0)
+        #expect(fixture.keyRingFixture.store.records.itemRecords.values.allSatisfy { $0.generation == 2 })
+    }
+
+    @Test("S2, S3: a row under older keys that the holder of a removed slot has put back gets no newer keys")
+    func exchanged() throws {
+        let items = try addLocked(1)
+        let store = fixture.keyRingFixture.store
+        let older = try #require(store.records.itemRecords[items[0].id])
+        try fixture.keyRingFixture.unlock()
+        #expect(try fixture.keychain.rewrapPage(after: .none)?.count == 1)
+        try renewKeys()
+        _ = try addLocked(1, from: 1)
+        try store.records.put(older, secret: nil)
+        store.noteExternalChange()
+        try fixture.keyRingFixture.unlock()
+        #expect(try fixture.keychain.rewrapPage(after: .none)?.count == 1)
+        #expect(store.records.itemRecords[older.id] == older)
+        #expect(fixture.keychain.integrity == .damaged)
+    }
+
     @Test("S3, F3, F10: concurrent readers get the written value, and an open value survives a lock")
     func readers() throws {
         let items = try addLocked(40)

@@ -197,6 +197,14 @@ package final class Verification: Sendable {
         }
     }
 
+    /// Whether a worker is verifying or about to start.
+    var isUnderWay: Bool { state.withLock { $0.isUnderWay } }
+
+    /// Blocks while a worker is verifying or about to start: until its result, an error, a lock or the end.
+    func awaitResult() {
+        _ = state.wait(seconds: nil) { state -> Bool? in state.isUnderWay ? nil : true }
+    }
+
     /// Whether a thread waits in ``awaitIndexes()``.
     var hasWaiters: Bool { state.withLock { $0.waiters > 0 } }
 

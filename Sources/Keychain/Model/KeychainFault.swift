@@ -22,6 +22,8 @@ package enum KeychainFault: Error, Hashable, Sendable {
     case attributesTooLarge
     /// errSecDecode: a record is not authentic, or malformed.
     case decode
+    /// errSecDecode: rows or indexes differ from the committed ones, so that they are not sealed under new keys.
+    case rowsDiffer
     /// errSecDiskFull
     case diskFull
     /// errSecReadOnly

@@ -17,10 +17,12 @@ extension KeychainStore {
 
     package var rekeyProgress: RekeyProgress { keys.rekeying.progress }
 
-    /// Starts a rekey, which ``rekeyInBackground(hasSpace:report:afterwards:)`` executes.
+    /// Starts a rekey, which ``rekeyInBackground(hasSpace:report:afterwards:)`` executes; or continues one that waits because
+    /// rows differ from the committed ones.
     ///
     /// - Parameters:
-    ///   - acceptingDifferences: Whether rows may be resealed that differ from the committed ones.
+    ///   - acceptingDifferences: Whether rows may be resealed that differ from the committed ones, until a lock or a change by
+    ///     another program.
     ///   - userKey: Opens a slot; called after the conditions above have been checked.
     /// - Throws: `readOnly`; `interactionNotAllowed` unless unlocked; `inUse` during a rekey of this device; the errors
     ///   of `userKey` and of the store. Nothing is changed then.
@@ -30,12 +32,16 @@ extension KeychainStore {
     ) throws(KeychainFault) -> RekeyStart {
         guard !isReadOnly else { throw .readOnly }
         guard keys.state == .unlocked else { throw .interactionNotAllowed }
-        guard keys.rekeying.reserve() else { throw .inUse(processID: 0) }
+        guard let reservation = keys.rekeying.reserve() else { throw .inUse(processID: 0) }
         var isStarted = false
         defer { keys.rekeying.started(isStarted) }
         let userKey = try userKey()
-        if !acceptingDifferences, try verifiedIntegrity() != .verified { return .differs }
-        let lostSlots = try keys.renewKeys(userKey: userKey, extent: .rekey)
+        if acceptingDifferences {
+            keys.rekeying.acceptDifferences()
+        } else if try verifiedIntegrity() != .verified {
+            return .differs
+        }
+        let lostSlots = reservation == .newRekey ? try keys.renewKeys(userKey: userKey, extent: .rekey) : []
         isStarted = true
         return .started(lostSlots: lostSlots)
     }
@@ -59,7 +65,9 @@ extension KeychainStore {
             do throws(KeychainFault) {
                 try rekey(hasSpace: hasSpace)
             } catch {
-                keys.rekeying.note { $0.phase = .waiting(error) }
+                // Another program has changed the store, and the result of the verification decides.
+                let isUndecided = error == .rowsDiffer && keys.verification.isUnderWay
+                keys.rekeying.note { $0.phase = isUndecided ? .verifying : .waiting(error) }
             }
             let progress = rekeyProgress
             if progress.phase != reported { report(progress) }
@@ -72,10 +80,11 @@ extension KeychainStore {
 
     /// Continues the rekey until it is complete.
     ///
-    /// - Throws: `interactionNotAllowed` after a lock; `inUse` if rows under old keys are still added; the errors of the
-    ///   store. The progress is kept.
+    /// - Throws: `interactionNotAllowed` after a lock; `rowsDiffer` if rows or indexes differ from the committed ones, unless the
+    ///   user has accepted that; `inUse` if rows under old keys are still added; the errors of the store. The progress is kept.
     func rekey(hasSpace: (Int) -> Bool = { _ in true }) throws(KeychainFault) {
         guard try keys.masterKeySets().areSeveral else { return keys.rekeying.cancel() }
+        try awaitVerification()
         for _ in 0..<Self.rekeyPasses {
             let old = try keys.oldKeys()
             let total = try store.read { (reader) throws(KeychainFault) in try reader.rowCounts(of: old).items }
@@ -101,6 +110,23 @@ extension KeychainStore {
         throw .inUse(processID: 0)
     }
 
+    /// Waits until the rows have been verified since the unlock: while the rekey was interrupted, the holder of old keys may have
+    /// exchanged rows, which would get new keys.
+    private func awaitVerification() throws(KeychainFault) {
+        guard !keys.rekeying.acceptsDifferences else { return }
+        if keys.verification.isUnderWay {
+            keys.rekeying.note { $0.phase = .verifying }
+            keys.verification.awaitResult()
+        }
+        guard keys.state == .unlocked else { throw .interactionNotAllowed }
+        guard try verifiedIntegrity() == .verified else { throw .rowsDiffer }
+    }
+
+    /// Requires, in a transaction, that no other program has changed the store, and no difference was found in the meantime.
+    private func requireIntactRows() throws(KeychainFault) {
+        guard integrity != .damaged || keys.rekeying.acceptsDifferences else { throw .rowsDiffer }
+    }
+
     /// Reseals every row under old keys that can be opened, once. Returns the number of rows that cannot be opened.
     private func resealAll(
         _ hasSpace: (Int) -> Bool, _ page: (_ after: RowID) throws(KeychainFault) -> RekeyPage?
@@ -109,6 +135,8 @@ extension KeychainStore {
         var damaged = 0
         while true {
             guard hasSpace(Self.rekeyPageBytes) else { throw .diskFull }
+            // The check at the start of a transaction does not find each change of the log.
+            try store.findExternalChanges()
             guard let page = try page(after) else { return damaged }
             keys.rekeying.note { $0.done += page.items }
             damaged += page.damaged
@@ -144,6 +172,7 @@ extension KeychainStore {
     ) throws(KeychainFault) -> RekeyPage? {
         guard let first = rows.first else { return nil }
         return try change { (transaction) throws(KeychainFault) in
+            try requireIntactRows()
             var page = RekeyPage(last: first)
             var bytes = 0
             for row in rows where bytes < Self.rekeyPageBytes {
@@ -165,6 +194,7 @@ extension KeychainStore {
         }
         guard let last = ids.last else { return nil }
         return try change { (transaction) throws(KeychainFault) in
+            try requireIntactRows()
             var page = RekeyPage(last: last)
             for id in ids where try !transaction.rekeyDirectory(id, from: old) { page.damaged += 1 }
             return page

@@ -6,9 +6,12 @@ package struct RekeyProgress: Hashable, Sendable {
         /// No rekey was requested or continued since the keychain was opened.
         case idle
         case running
+        /// Continues when the rows have been verified.
+        case verifying
         /// Another device of the keychain runs a rekey. A rekey that is started here takes it over.
         case onOtherDevice
-        /// Continues after the next unlock, or when the store accepts changes again.
+        /// Continues after the next unlock, or when the store accepts changes again; after `rowsDiffer` when the user accepts the
+        /// rows, or a verification finds no difference.
         case waiting(KeychainFault)
         case finished
     }
@@ -44,8 +47,11 @@ final class Rekeying: Sendable {
         var isStarting = false
         var isWanted: Bool
         var isUnlocked = false
-        /// Whether the keychain was unlocked since the start of the last attempt.
-        var wasUnlocked = false
+        /// Whether the keychain was unlocked, or the user accepted its rows, since the start of the last attempt.
+        var isRetryDue = false
+        /// Whether the user accepts rows that differ from the committed ones. Ends with a lock, an unlock, or a change by another
+        /// program: these may be other rows.
+        var acceptsDifferences = false
         var isClosed = false
         var progress = RekeyProgress()
     }
@@ -64,8 +70,7 @@ final class Rekeying: Sendable {
     /// - Parameter owner: The device that runs the rekey of the store.
     func unlocked(_ owner: RekeyOwner) {
         state.withLockAndSignal { state in
-            state.isUnlocked = true
-            state.wasUnlocked = true
+            (state.isUnlocked, state.isRetryDue, state.acceptsDifferences) = (true, true, false)
             switch owner {
             case .thisDevice: state.isWanted = true
             case .otherDevice: (state.isWanted, state.progress.phase) = (false, .onOtherDevice)
@@ -75,24 +80,45 @@ final class Rekeying: Sendable {
         }
     }
 
-    func locked() { state.withLockAndSignal { $0.isUnlocked = false } }
+    func locked() {
+        state.withLockAndSignal { ($0.isUnlocked, $0.acceptsDifferences) = (false, false) }
+    }
+
     func close() { state.withLockAndSignal { $0.isClosed = true } }
 
-    /// Reserves the start of a rekey until ``started(_:)``. Returns false if one is running or being started.
-    func reserve() -> Bool {
+    /// Records that the user accepts rows that differ, during a reserved start.
+    func acceptDifferences() { state.withLock { $0.acceptsDifferences = true } }
+
+    /// Records that another program has changed the store.
+    func noteExternalChange() { state.withLock { $0.acceptsDifferences = false } }
+
+    /// Whether the user accepts rows that differ from the committed ones.
+    var acceptsDifferences: Bool { state.withLock { $0.acceptsDifferences } }
+
+    /// A start that was reserved.
+    enum Reservation {
+        case newRekey
+        /// The rekey in progress waits because rows differ.
+        case continuation
+    }
+
+    /// Reserves the start of a rekey until ``started(_:)``. Returns nil if one is running or being
+    /// started.
+    func reserve() -> Reservation? {
         state.withLock { state in
-            guard !state.isStarting, !state.isWanted else { return false }
+            let isStopped = state.progress.phase == .waiting(.rowsDiffer)
+            guard !state.isStarting, !state.isWanted || isStopped else { return nil }
             state.isStarting = true
-            return true
+            return state.isWanted ? .continuation : .newRekey
         }
     }
 
-    /// Records that the keys have been rotated, or (false) that the start has failed.
+    /// Records that the keys have been rotated or the rows accepted, or (false) that the start has failed.
     func started(_ isStarted: Bool) {
         state.withLockAndSignal { state in
             state.isStarting = false
-            guard isStarted else { return }
-            state.isWanted = true
+            guard isStarted else { return state.acceptsDifferences = false }
+            (state.isWanted, state.isRetryDue) = (true, true)
             state.progress = RekeyProgress()
             state.progress.phase = .running
         }
@@ -103,7 +129,7 @@ final class Rekeying: Sendable {
         let isWanted = state.wait(seconds: nil) { state -> Bool? in
             if state.isClosed { return false }
             guard state.isUnlocked, state.isWanted else { return nil }
-            state.wasUnlocked = false
+            state.isRetryDue = false
             return true
         }
         return isWanted ?? false
@@ -132,10 +158,10 @@ final class Rekeying: Sendable {
         }
     }
 
-    /// Waits before the next attempt, until a lock or an unlock at most.
+    /// Waits before the next attempt, at most until a lock, an unlock or ``started(_:)``.
     func pauseAfterFailure(milliseconds: Int) {
         _ = state.wait(milliseconds: milliseconds) { state -> Bool? in
-            state.isUnlocked && !state.wasUnlocked && !state.isClosed ? nil : true
+            state.isUnlocked && !state.isRetryDue && !state.isClosed ? nil : true
         }
     }
 

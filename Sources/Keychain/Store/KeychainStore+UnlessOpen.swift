@@ -58,12 +58,36 @@ extension KeychainStore {
             try reader.ephemeralItems(after: after, limit: Self.rewrapPageSize)
         }
         guard let last = ids.last else { return nil }
+        try verifyOlderRows(ids)
         let count = try change { (transaction) throws(KeychainFault) in
             var count = 0
-            for id in ids where try transaction.rewrap(id) { count += 1 }
+            for id in ids where try mayRewrap(transaction.writer.item(id: id)) {
+                if try transaction.rewrap(id) { count += 1 }
+            }
             return count
         }
         return (last, count, ids.count < Self.rewrapPageSize)
+    }
+
+    /// Whether a row gets the newest keys. The holder of a removed slot can forge rows under older keys, so that these must be
+    /// the committed ones.
+    private func mayRewrap(_ record: ItemRecord?) throws(KeychainFault) -> Bool {
+        guard let record else { return false }
+        return try record.generation == keys.currentKeys(for: record.protection).generation || integrity == .verified
+    }
+
+    /// Waits until all rows are verified if one of these is under older keys.
+    private func verifyOlderRows(_ ids: [RowID]) throws(KeychainFault) {
+        let isAnyOlder = try store.read { (reader) throws(KeychainFault) in
+            for id in ids {
+                guard let record = try reader.item(id: id) else { continue }
+                if try record.generation < keys.currentKeys(for: record.protection).generation { return true }
+            }
+            return false
+        }
+        guard isAnyOlder else { return }
+        keys.verification.awaitResult()
+        _ = try verifiedIntegrity()
     }
 }
 

@@ -46,6 +46,7 @@ package final class KeychainStore: Sendable {
     private func forgetStore() {
         keys.ledger.invalidate(.all)
         containers.withLock { $0 = [:] }
+        keys.rekeying.noteExternalChange()
         keys.verification.noteExternalChange()
     }
 

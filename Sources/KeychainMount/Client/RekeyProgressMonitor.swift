@@ -36,7 +36,7 @@ package struct RekeyProgressMonitor {
         while true {
             let status = try client.status()
             display.show(status.rekey)
-            guard status.rekey.state == "running" else {
+            guard status.rekey.isRunning else {
                 display.end()
                 try checkEnd(status.rekey)
                 return status
@@ -116,6 +116,13 @@ package struct RekeyProgressMonitor {
             throw CLIError(
                 .locked,
                 "The keychain at \(mountPoint) was locked. The rekey continues after the next 'keychainfs unlock'.")
+        case StatusReport.RekeyStatus.rowsDiffer:
+            throw CLIError(
+                .damaged,
+                """
+                The rekey has stopped, because rows or indexes differ from the committed ones: another program has changed the keychain \
+                of \(mountPoint). 'keychainfs check' lists them; 'keychainfs rekey' asks, and continues it.
+                """)
         case "disk-full":
             throw CLIError(
                 .diskFull,

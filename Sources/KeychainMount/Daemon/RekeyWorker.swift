@@ -40,10 +40,12 @@ struct RekeyWorker {
         case .finished: log.info("rekey: every item is sealed under new keys", metadata: counts)
         case .waiting(.interactionNotAllowed): log.info("rekey: continues after the next unlock", metadata: counts)
         case .waiting(.notAvailable): break
+        case .waiting(.rowsDiffer):
+            log.warning("rekey: stopped, because rows differ; 'keychainfs rekey' continues it", metadata: counts)
         case .waiting(let error):
             log.warning(
                 "rekey: stopped; it tries again", metadata: counts.merging(["errno": "\(error.errno.rawValue)"]) { $1 })
-        case .idle, .running, .onOtherDevice: break
+        case .idle, .running, .verifying, .onOtherDevice: break
         }
     }
 }

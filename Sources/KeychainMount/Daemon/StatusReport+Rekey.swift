@@ -5,8 +5,8 @@ extension StatusReport {
     package struct RekeyStatus: JSONText, Hashable, Sendable {
         /// `none`, `running`, `waiting` or `finished`.
         package let state: String
-        /// The reason for waiting: `unlock`, `disk-full`, `read-only`, `other-device` or `error`; nil if it does not
-        /// wait.
+        /// The reason for waiting: `unlock`, `verification`, `rows-differ`, `disk-full`, `read-only`, `other-device` or `error`;
+        /// nil if it does not wait.
         package let reason: String?
         /// The number of items that are sealed under the new keys.
         package let done: Int
@@ -21,6 +21,7 @@ extension StatusReport {
             case .idle: (state, reason) = ("none", nil)
             case .running: (state, reason) = ("running", nil)
             case .finished: (state, reason) = ("finished", nil)
+            case .verifying: (state, reason) = ("waiting", Self.verification)
             case .onOtherDevice: (state, reason) = ("waiting", Self.otherDevice)
             case .waiting(let error): (state, reason) = ("waiting", Self.reason(error))
             }
@@ -29,6 +30,7 @@ extension StatusReport {
         private static func reason(_ error: KeychainFault) -> String {
             switch error {
             case .interactionNotAllowed: "unlock"
+            case .rowsDiffer: rowsDiffer
             case .diskFull: "disk-full"
             case .readOnly: "read-only"
             default: "error"
@@ -36,9 +38,16 @@ extension StatusReport {
         }
 
         private static let otherDevice = "other-device"
+        private static let verification = "verification"
+        static let rowsDiffer = "rows-differ"
 
-        /// Whether this device runs a rekey, so that another one is not started.
-        package var isUnderWay: Bool { state == "running" || state == "waiting" && reason != Self.otherDevice }
+        /// Whether this device runs a rekey that continues without the user's consent, so that another one is not started.
+        package var isUnderWay: Bool {
+            state == "running" || state == "waiting" && reason != Self.otherDevice && reason != Self.rowsDiffer
+        }
+
+        /// Whether it is running, or about to.
+        var isRunning: Bool { state == "running" || state == "waiting" && reason == Self.verification }
 
         /// The text for users; empty if there is nothing to report.
         var lines: [String] {
@@ -46,6 +55,8 @@ extension StatusReport {
             case "running": ["rekey:       \(done) of \(total) items"]
             case "waiting" where reason == Self.otherDevice:
                 ["rekey:       another device has begun it; 'keychainfs rekey' completes it here"]
+            case "waiting" where reason == Self.rowsDiffer:
+                ["rekey:       stopped, \(done) of \(total) items: rows differ; 'keychainfs rekey' continues it"]
             case "waiting": ["rekey:       waiting (\(reason ?? "")), \(done) of \(total) items"]
             case "finished" where left > 0: ["rekey:       done, but \(left) items could not be opened: see 'check'"]
             default: []

@@ -9,7 +9,7 @@ struct SecurityStatusTests {
     private static let failures: [(KeychainFault, Int32)] = [
         (.itemNotFound, -25300), (.duplicateItem, -25299), (.interactionNotAllowed, -25308), (.authFailed, -25293),
         (.param, -50), (.noSuchAttr, -25303), (.readOnlyAttr, -25309), (.dataTooLarge, -25302),
-        (.attributesTooLarge, -25302), (.decode, -26275), (.diskFull, -34), (.readOnly, -25292),
+        (.attributesTooLarge, -25302), (.decode, -26275), (.rowsDiffer, -26275), (.diskFull, -34), (.readOnly, -25292),
         (.notAvailable, -25291), (.rolledBack(kept: 2, found: 1), -25291), (.untrustedCommitNumber, -25291),
         (.replacedUserKey, -25291), (.inUse(processID: 0), -25291), (.allocate, -108), (.notAKeychain, -25295),
         (.unacceptableCost, -25295),

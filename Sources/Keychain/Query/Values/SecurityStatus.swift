@@ -61,7 +61,7 @@ extension SecurityStatus {
             case .noSuchAttr: .noSuchAttr
             case .readOnlyAttr: .readOnlyAttr
             case .dataTooLarge, .attributesTooLarge: .dataTooLarge
-            case .decode: .decode
+            case .decode, .rowsDiffer: .decode
             case .diskFull: .diskFull
             case .readOnly: .readOnly
             case .notAvailable, .rolledBack, .forked, .replacedUserKey, .untrustedCommitNumber, .missingCommitNumber,
