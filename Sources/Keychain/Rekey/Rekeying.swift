@@ -102,8 +102,7 @@ final class Rekeying: Sendable {
         case continuation
     }
 
-    /// Reserves the start of a rekey until ``started(_:)``. Returns nil if one is running or being
-    /// started.
+    /// Reserves the start of a rekey until ``started(_:)``. Returns nil if one is running or being started.
     func reserve() -> Reservation? {
         state.withLock { state in
             let isStopped = state.progress.phase == .waiting(.rowsDiffer)
@@ -144,7 +143,7 @@ final class Rekeying: Sendable {
     /// - Parameter left: The number of items that could not be opened.
     func finished(left: Int) {
         state.withLock { state in
-            state.isWanted = false
+            (state.isWanted, state.acceptsDifferences) = (false, false)
             state.progress.left = left
             state.progress.phase = .finished
         }
@@ -153,7 +152,7 @@ final class Rekeying: Sendable {
     /// Records that no rekey is in progress.
     func cancel() {
         state.withLock { state in
-            state.isWanted = false
+            (state.isWanted, state.acceptsDifferences) = (false, false)
             state.progress.phase = .idle
         }
     }

@@ -61,7 +61,7 @@ extension KeychainStore {
         try verifyOlderRows(ids)
         let count = try change { (transaction) throws(KeychainFault) in
             var count = 0
-            for id in ids where try mayRewrap(transaction.writer.item(id: id)) {
+            for id in ids where try mayRewrap(id, transaction) {
                 if try transaction.rewrap(id) { count += 1 }
             }
             return count
@@ -69,24 +69,30 @@ extension KeychainStore {
         return (last, count, ids.count < Self.rewrapPageSize)
     }
 
-    /// Whether a row gets the newest keys. The holder of a removed slot can forge rows under older keys, so that these must be
-    /// the committed ones.
-    private func mayRewrap(_ record: ItemRecord?) throws(KeychainFault) -> Bool {
-        guard let record else { return false }
-        return try record.generation == keys.currentKeys(for: record.protection).generation || integrity == .verified
+    /// Whether a row gets the newest keys. The holder of a removed slot can forge rows under older keys: only committed ones do.
+    private func mayRewrap(_ id: RowID, _ transaction: Transaction) throws(KeychainFault) -> Bool {
+        if integrity == .verified { return true }
+        return try !isUnderOlderKeys(id, transaction.writer)
+    }
+
+    /// Whether a row is under older keys, or damaged.
+    private func isUnderOlderKeys(_ id: RowID, _ reader: any RecordReader) throws(KeychainFault) -> Bool {
+        let isOlder = try unlessUnreadable { () throws(KeychainFault) -> Bool? in
+            guard let record = try reader.item(id: id) else { return false }
+            return try record.generation != keys.currentKeys(for: record.protection).generation
+        }
+        return isOlder ?? true
     }
 
     /// Waits until all rows are verified if one of these is under older keys.
     private func verifyOlderRows(_ ids: [RowID]) throws(KeychainFault) {
         let isAnyOlder = try store.read { (reader) throws(KeychainFault) in
-            for id in ids {
-                guard let record = try reader.item(id: id) else { continue }
-                if try record.generation < keys.currentKeys(for: record.protection).generation { return true }
-            }
+            for id in ids where try isUnderOlderKeys(id, reader) { return true }
             return false
         }
         guard isAnyOlder else { return }
         keys.verification.awaitResult()
+        guard keys.state == .unlocked else { throw .interactionNotAllowed }
         _ = try verifiedIntegrity()
     }
 }

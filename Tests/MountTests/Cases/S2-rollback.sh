@@ -116,5 +116,7 @@ expect_code 24 "$KEYCHAINFS" unlock "$MNT" | grep -q 'OLDER copy, from before ke
 grep -q 'slots open it again' "$CASE_DIR/said" || fail "unlock does not warn: $(cat "$CASE_DIR/said")"
 "$KEYCHAINFS" status "$MNT" | grep -q 'slots open it again' || fail "status does not warn"; unmount_keychain
 cp "$CASE_DIR/newest" "$KEYCHAIN"; mount_keychain --accept-rollback 2> /dev/null; unmount_keychain
+cp "$CASE_DIR/before" "$KEYCHAIN"; expect_code 24 "$KEYCHAINFS" check --repair --yes > /dev/null
+expect_code 0 "$KEYCHAINFS" check --repair --yes --accept-rollback | grep -q 'slots open it again' || fail "a repair does not warn"
 cp "$CASE_DIR/before" "$KEYCHAIN"; mount_keychain --accept-rollback 2> "$CASE_DIR/said"
 grep -q 'slots open it again' "$CASE_DIR/said" || fail "mount does not warn: $(cat "$CASE_DIR/said")"; unmount_keychain
