@@ -203,7 +203,7 @@ package struct Restore: Sendable {
         guard !isForeign || acceptsRollback else { throw foreign }
         if isForeign {
             showMessage(
-                "warning: this backup has other keys than the keychain of this device: others may read what you write to it."
+                "warning: this device does not know the keys of this backup: others may have them, and read later values."
             )
         }
         guard kept == .newerUserKey else { return }

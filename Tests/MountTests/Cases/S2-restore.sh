@@ -57,9 +57,9 @@ cp "$CASE_DIR/number" "$NUMBER"
 # A damaged state of this device: refused until it is accepted, a genuine backup too.
 : > "$NUMBER"; cp "$CASE_DIR/newest" "$CASE_DIR/forged"; refused "a damaged commit-number.*"
 restore --accept-rollback "$CASE_DIR/newest" || fail "$(cat "$CASE_DIR/said")"
-grep -q 'other keys' "$CASE_DIR/said" || fail "no warning: $(cat "$CASE_DIR/said")"
+grep -q 'others may have them' "$CASE_DIR/said" || fail "no warning: $(cat "$CASE_DIR/said")"
 mount_keychain; expect one "$(cat "$MNT/generic-passwords/s/a")" "the restored item"; unmount_keychain
 # The forged one is restored if that is accepted; the next mount is quiet.
 plant 1 "$CASE_DIR/older"; restore --accept-rollback "$CASE_DIR/forged"
-grep -q 'others may read' "$CASE_DIR/said" || fail "no warning: $(cat "$CASE_DIR/said")"
+grep -q 'others may have them' "$CASE_DIR/said" || fail "no warning: $(cat "$CASE_DIR/said")"
 mount_keychain; unmount_keychain
