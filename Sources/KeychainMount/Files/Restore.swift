@@ -184,6 +184,8 @@ package struct Restore: Sendable {
         return try reading { () throws(KeychainFault) in
             try keys.unlock(root: root)
             try keys.raiseCommit(above: replaced.floor(for: keys, in: numbers))
+            // The file gets another name without its log, which a failed checkpoint would leave.
+            try opened.store.checkpoint()
             return try keys.encodedState()
         }
     }
