@@ -79,7 +79,8 @@ struct RestoreCommand: ParsableCommand {
             was removed since could make one. --accept-rollback restores it nevertheless.
 
             Exit codes: 0 done; 10 wrong passphrase; 11 no BACKUP; 12 no keychain file; 14 mounted; 19 disk full; \
-            20 a keychain exists; 21 damaged; 24 keys that are not those of this device's keychain.
+            20 a keychain exists; 21 damaged; 24 keys that are not those of this device's keychain; 1 or 19 after \
+            'restored': done, but this device could not record it.
             """)
 
     @OptionGroup var keychain: KeychainOption

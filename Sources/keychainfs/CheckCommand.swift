@@ -19,7 +19,8 @@ struct CheckCommand: ParsableCommand {
             of a file of more than 4 MiB is free.
 
             Exit codes: 0 intact, repaired or compacted; 10 wrong passphrase; 11 no keychain; 12 too damaged; 14 mounted or in use; 19 disk \
-            full; 21 damaged; 23 intact as far as it is unlocked; 24 older than the state that this device has seen.
+            full; 21 damaged; 23 intact as far as it is unlocked; 24 older than the state that this device has seen; \
+            1 or 19 after 'repaired': done, but this device could not record it.
             """)
 
     @OptionGroup var keychain: KeychainOption

@@ -42,7 +42,8 @@ struct UnlockCommand: ParsableCommand {
             let secret = try unlocking.source.read(showMessage: Console.message)
             try client.unlock(with: secret, acceptingRollback: acceptRollback)
             guard acceptRollback else { return }
-            for warning in try client.status().warnings { Console.message("warning: \(warning).") }
+            // The keychain is unlocked, even if the status cannot be read.
+            for warning in (try? client.status())?.warnings ?? [] { Console.message("warning: \(warning).") }
         }
     }
 }

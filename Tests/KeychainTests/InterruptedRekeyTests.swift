@@ -61,6 +61,7 @@ struct InterruptedRekeyTests {
         #expect(next.store.records.storeRecord?.userKeyGeneration == 2 && next.sets == 2)
         try next.keychain.rekey()
         #expect(next.keychain.rekeyProgress.phase == .finished && next.sets == 1)
+        #expect(!next.keychain.keys.rekeying.acceptsDifferences, "consent is for one rekey")
         #expect(scene.row(next)?.generation == 2)
         // The difference stays reported.
         #expect(try next.keychain.verifyNow().rows == .rowsReplaced)

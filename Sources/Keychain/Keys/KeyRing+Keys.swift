@@ -126,3 +126,19 @@ extension KeyRing {
         try ledger.digest().sealed(header, for: record)
     }
 }
+
+extension KeyRing {
+    /// Reads all key records of the store.
+    func keySnapshot() throws(KeychainFault) -> KeySnapshot {
+        try store.read { (reader) throws(KeychainFault) in try KeySnapshot(reader) }
+    }
+
+    /// Derives the keys of the header from a user key, present or past.
+    func headerKeys(
+        _ userKey: borrowing SecretBytes, _ generation: Int64
+    ) throws(KeychainFault) -> HeaderKeys {
+        try KeychainFault.translating { () throws(CryptoError) in
+            try HeaderKeys(userKey: userKey, generation: generation, store: storeID)
+        }
+    }
+}

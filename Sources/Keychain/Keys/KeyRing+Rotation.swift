@@ -8,7 +8,7 @@ extension KeyRing {
     ///
     /// - Throws: The errors of ``unlock(with:acceptingRollback:)``.
     package func userKey(with secret: borrowing UnlockSecret) throws(KeychainFault) -> SecretBytes {
-        let records = try store.read { (reader) throws(KeychainFault) in try KeySnapshot(reader) }
+        let records = try keySnapshot()
         let root = try SlotUnlock.root(of: secret, store: records.store)
         return try SlotUnlock.userKey(root: root.bytes, kind: root.kind, slots: records.slots, store: records.store)
     }

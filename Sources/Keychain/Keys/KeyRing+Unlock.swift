@@ -14,7 +14,7 @@ extension KeyRing {
         passphrase: borrowing SecretBytes, acceptingRollback: Bool = false
     ) throws(KeychainFault) {
         let began = try beginning()
-        let records = try store.read { (reader) throws(KeychainFault) in try KeySnapshot(reader) }
+        let records = try keySnapshot()
         let root = try SlotUnlock.root(passphrase: passphrase, store: records.store)
         try unlock(
             root: root, kind: .passphrase, records: records, began: began, acceptingRollback: acceptingRollback)
@@ -36,7 +36,7 @@ extension KeyRing {
     private func unlock(
         root: borrowing SlotRootKey, began: Int, acceptingRollback: Bool
     ) throws(KeychainFault) {
-        let records = try store.read { (reader) throws(KeychainFault) in try KeySnapshot(reader) }
+        let records = try keySnapshot()
         guard root.fits(records.store) else { throw .inUse(processID: 0) }
         try unlock(
             root: root.bytes, kind: root.kind, records: records, began: began, acceptingRollback: acceptingRollback)
@@ -69,7 +69,7 @@ extension KeyRing {
     ///
     /// - Throws: `authFailed` if it opens none.
     package func verify(_ root: borrowing SlotRootKey) throws(KeychainFault) {
-        let records = try store.read { (reader) throws(KeychainFault) in try KeySnapshot(reader) }
+        let records = try keySnapshot()
         _ = try records.userKey(openedBy: root).count
     }
 
@@ -110,9 +110,7 @@ extension KeyRing {
     private func verify(
         _ records: KeySnapshot, userKey: borrowing SecretBytes, isRekeying: Bool, acceptingRollback: Bool
     ) throws(KeychainFault) -> StoreHeader? {
-        let keys = try KeychainFault.translating { () throws(CryptoError) in
-            try HeaderKeys(userKey: userKey, generation: records.store.userKeyGeneration, store: storeID)
-        }
+        let keys = try headerKeys(userKey, records.store.userKeyGeneration)
         let header = try verifiedHeader(records, keys, isRekeying: isRekeying)
         guard state == .beforeFirstUnlock else {
             try verifyLastCommit()

@@ -11,7 +11,7 @@ package struct SlotSummary: Hashable, Sendable {
 extension KeyRing {
     /// Returns the slots in the order of their IDs. Needs no unlock.
     package func slots() throws(KeychainFault) -> [SlotSummary] {
-        let records = try store.read { (reader) throws(KeychainFault) in try KeySnapshot(reader) }
+        let records = try keySnapshot()
         return records.slots.sorted { $0.id < $1.id }.map { slot in
             SlotSummary(id: slot.id, kind: slot.kind, cost: slot.kind.hasPassphrase ? records.store.cost : nil)
         }

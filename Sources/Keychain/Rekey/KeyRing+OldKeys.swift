@@ -8,7 +8,7 @@ extension KeyRing {
     /// - Throws: `interactionNotAllowed` unless unlocked.
     func oldKeys() throws(KeychainFault) -> OldKeys {
         guard state == .unlocked else { throw .interactionNotAllowed }
-        let records = try store.read { (reader) throws(KeychainFault) in try KeySnapshot(reader) }
+        let records = try keySnapshot()
         let device = records.device(tag: deviceTag)
         var old: Set<KeyGeneration> = []
         for record in records.classKeys where record.isLegitimate {

@@ -21,7 +21,7 @@ extension KeyRing {
     package func keptState(
         in commitNumberStore: any CommitNumberStore, root: borrowing SlotRootKey
     ) throws(KeychainFault) -> KeptState {
-        let records = try store.read { (reader) throws(KeychainFault) in try KeySnapshot(reader) }
+        let records = try keySnapshot()
         let userKey = try records.userKey(openedBy: root)
         let keys = try headerKeys(userKey, records.store.userKeyGeneration)
         return try keptState(in: commitNumberStore, records, userKey: userKey, keys: keys)
@@ -53,15 +53,5 @@ extension KeyRing {
         _ generation: Int64, _ records: KeySnapshot, userKey: borrowing SecretBytes
     ) throws(KeychainFault) -> HeaderKeys {
         try headerKeys(records.pastUserKey(generation, userKey: userKey), generation)
-    }
-
-    private func headerKeys(
-        _ userKey: borrowing SecretBytes, _ generation: Int64
-    ) throws(KeychainFault) -> HeaderKeys {
-        do throws(CryptoError) {
-            return try HeaderKeys(userKey: userKey, generation: generation, store: storeID)
-        } catch {
-            throw KeychainFault(error)
-        }
     }
 }

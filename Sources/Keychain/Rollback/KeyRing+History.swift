@@ -27,10 +27,6 @@ extension KeyRing {
             return false
         }
     }
-
-    private func keySnapshot() throws(KeychainFault) -> KeySnapshot {
-        try store.read { (reader) throws(KeychainFault) in try KeySnapshot(reader) }
-    }
 }
 
 extension KeySnapshot {

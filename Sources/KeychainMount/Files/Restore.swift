@@ -24,7 +24,6 @@ package struct Restore: Sendable {
 
     /// Copies the backup into the keychain's directory, verifies its structure, and that the unlock secret opens it.
     /// Then renames it to the keychain's name, so that the path always refers to a complete keychain.
-    ///
     package func run(unlocking source: UnlockSource, showMessage: (String) -> Void) throws(CLIError) -> RestoreResult {
         try checkTarget()
         try createStateDirectory()
