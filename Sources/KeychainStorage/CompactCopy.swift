@@ -12,7 +12,7 @@ final class CompactCopy {
     /// The descriptor, whose shared lock marks the file as in use; see ``TemporaryFiles``.
     private let file: FileDescriptor
     /// The identity registered in ``OpenDatabases``: closing `file` would release the locks of a connection of this
-    /// process to the new file.
+    /// process to the new file. Nil if it could not be registered.
     private let identity: FileIdentity?
     private var hasReplaced = false
 
@@ -23,8 +23,9 @@ final class CompactCopy {
         } catch {
             throw StoreOpenError(error)
         }
-        identity = (try? Stat(file)).map(FileIdentity.init)
-        if let identity { _ = OpenDatabases.shared.claim(identity, at: path) }
+        let found = (try? Stat(file)).map(FileIdentity.init)
+        let path = path
+        identity = found.flatMap { (try? OpenDatabases.shared.claim($0, at: path)) == true ? $0 : nil }
     }
 
     deinit {

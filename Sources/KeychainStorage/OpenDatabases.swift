@@ -9,21 +9,22 @@ internal import SystemPackage
 final class OpenDatabases: Sendable {
     static let shared = OpenDatabases()
 
-    /// A registered file. The reference prevents that a new file gets the number of a deleted one and is mistaken for it;
-    /// nil if the file could not be opened.
-    private struct Claim: Sendable { let inode: InodeReference? }
-
-    private let claims = Mutex<[FileIdentity: Claim]>([:])
+    /// The registered files. A reference prevents that a new file gets the number of a deleted one and is mistaken for it.
+    private let claims = Mutex<[FileIdentity: InodeReference]>([:])
 
     /// Registers a file until ``release(_:)``.
     ///
     /// - Parameter path: The path of the file.
     /// - Returns: Whether it was not registered yet.
-    func claim(_ file: FileIdentity, at path: FilePath) -> Bool {
-        let claim = Claim(inode: InodeReference(path: path.string))
+    /// - Throws: `notFound` if the path does not exist any more; `inUse` if it is the path of another file now, and `file`
+    ///   possibly the number of a new one; the errors of open(2).
+    func claim(_ file: FileIdentity, at path: FilePath) throws(StoreOpenError) -> Bool {
+        let reference: InodeReference
+        do throws(Errno) { reference = try InodeReference(path: path.string) } catch { throw StoreOpenError(error) }
+        guard reference.file == file else { throw .inUse(processID: 0) }
         return claims.withLock { claims in
             guard claims[file] == nil else { return false }
-            claims[file] = claim
+            claims[file] = reference
             return true
         }
     }

@@ -267,7 +267,9 @@ extension WriterConnection {
     private static func withClaim(
         _ file: StoreFile, _ open: () throws(StoreOpenError) -> WriterConnection
     ) throws(StoreOpenError) -> WriterConnection {
-        guard OpenDatabases.shared.claim(file.identity, at: file.path) else { throw .inUse(processID: getpid()) }
+        guard try OpenDatabases.shared.claim(file.identity, at: file.path) else {
+            throw .inUse(processID: getpid())
+        }
         do throws(StoreOpenError) {
             return try open()
         } catch {
