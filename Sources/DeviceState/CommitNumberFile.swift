@@ -19,8 +19,12 @@ package final class CommitNumberFile: CommitNumberStore {
     /// `commit-number.` and the store's identifier in hexadecimal.
     package func path(for store: [UInt8]) -> String { StateFile.path("commit-number", store, in: directory) }
 
-    package func load(for store: [UInt8]) -> [UInt8]? {
-        StateFile.contents(of: path(for: store), limit: Self.byteLimit)
+    package func load(for store: [UInt8]) throws(KeychainFault) -> [UInt8]? {
+        do throws(Errno) {
+            return try StateFile.contents(of: path(for: store), limit: Self.byteLimit)
+        } catch {
+            throw .deviceFile(-error.rawValue)
+        }
     }
 
     package func save(_ record: [UInt8], for store: [UInt8]) throws(KeychainFault) {
@@ -33,7 +37,7 @@ package final class CommitNumberFile: CommitNumberStore {
                     "the commit number cannot be saved: an older copy of the keychain may not be detected",
                     metadata: ["directory": "\(directory)", "errno": "\(error.rawValue)"])
             }
-            throw error == .noSpace ? .diskFull : .io(-error.rawValue)
+            throw KeychainFault(error)
         }
     }
 }

@@ -10,19 +10,25 @@ enum StateFile {
         return directory + "/" + purpose + "." + digits.joined()
     }
 
-    /// Returns the first `limit` bytes; nil if the file does not exist, empty if it cannot be read.
-    static func contents(of path: String, limit: Int) -> [UInt8]? {
-        let file: FileDescriptor
+    /// Returns the first `limit` bytes; nil if the file does not exist, empty if it is not a regular file.
+    ///
+    /// - Throws: The errno of open(2), fstat(2) or read(2).
+    static func contents(of path: String, limit: Int) throws(Errno) -> [UInt8]? {
         do {
-            file = try FileDescriptor.open(FilePath(path), .readOnly, options: [.closeOnExec, .noFollow, .nonBlocking])
+            let file = try FileDescriptor.open(
+                FilePath(path), .readOnly, options: [.closeOnExec, .noFollow, .nonBlocking])
+            defer { try? file.close() }
+            guard try Stat(file).type == .regular else { return [] }
+            let handle = FileHandle(fileDescriptor: file.rawValue, closeOnDealloc: false)
+            return [UInt8](try handle.read(upToCount: limit) ?? Data())
         } catch Errno.noSuchFileOrDirectory {
             return nil
-        } catch {
+        } catch Errno.tooManySymbolicLinkLevels, Errno.noSuchAddressOrDevice {
+            // A symbolic link; a socket.
             return []
+        } catch {
+            throw Errno(within: error)
         }
-        defer { try? file.close() }
-        let handle = FileHandle(fileDescriptor: file.rawValue, closeOnDealloc: false)
-        return [UInt8]((try? handle.read(upToCount: limit)) ?? Data())
     }
 
     /// Replaces the contents, durably on return. Creates the directory if necessary.

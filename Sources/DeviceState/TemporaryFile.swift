@@ -32,8 +32,11 @@ package struct TemporaryFile: ~Copyable {
     /// Appends the contents of a regular file.
     ///
     /// - Throws: EINVAL for a FIFO or a device, which may have no end.
-    package func copy(fileAt path: String) throws(Errno) {
-        let source = try Self.openRegular(path, [.closeOnExec, .nonBlocking])
+    package func copy(fileAt path: String) throws(FileCopyError) {
+        let source: FileDescriptor
+        do throws(Errno) { source = try Self.openRegular(path, [.closeOnExec, .nonBlocking]) } catch {
+            throw .source(error)
+        }
         defer { try? source.close() }
         try copy(from: source)
     }
@@ -53,7 +56,7 @@ package struct TemporaryFile: ~Copyable {
             throw Errno(within: error)
         }
         defer { try? log.close() }
-        try Self.copy(from: source, to: log)
+        do throws(FileCopyError) { try Self.copy(from: source, to: log) } catch { throw error.errno }
     }
 
     private static func openRegular(
@@ -71,16 +74,15 @@ package struct TemporaryFile: ~Copyable {
     }
 
     /// Appends another file, from the position of its descriptor.
-    package func copy(from source: FileDescriptor) throws(Errno) { try Self.copy(from: source, to: file) }
+    package func copy(from source: FileDescriptor) throws(FileCopyError) { try Self.copy(from: source, to: file) }
 
-    private static func copy(from source: FileDescriptor, to file: FileDescriptor) throws(Errno) {
+    private static func copy(from source: FileDescriptor, to file: FileDescriptor) throws(FileCopyError) {
         let handle = FileHandle(fileDescriptor: source.rawValue, closeOnDealloc: false)
-        do {
-            while let piece = try handle.read(upToCount: 1 << 20), !piece.isEmpty {
-                try file.writeAll(piece)
-            }
-        } catch {
-            throw Errno(within: error)
+        while true {
+            let piece: Data
+            do { piece = try handle.read(upToCount: 1 << 20) ?? Data() } catch { throw .source(Errno(within: error)) }
+            guard !piece.isEmpty else { return }
+            do { try file.writeAll(piece) } catch { throw .copy(Errno(within: error)) }
         }
     }
 
@@ -121,6 +123,18 @@ package struct TemporaryFile: ~Copyable {
         try synchronize()
         try FileRenaming.replace(path, target.string)
         try FileRenaming.synchronize(directory: target.removingLastComponent().string)
+    }
+}
+
+/// The error of a copy, with the file of which it is.
+package enum FileCopyError: Error, Hashable, Sendable {
+    case source(Errno)
+    case copy(Errno)
+
+    package var errno: Errno {
+        switch self {
+        case .source(let errno), .copy(let errno): errno
+        }
     }
 }
 

@@ -1,4 +1,5 @@
 package import Keychain
+internal import SystemPackage
 
 /// The exit codes of `keychainfs`: stable, listed in docs/exit-codes.md, never renumbered.
 package enum ExitCode: Int32, CaseIterable, Sendable {
@@ -148,7 +149,16 @@ extension CLIError {
                 --accept-rollback'.
                 """)
         case .io(let code):
-            self.init(.failure, "\(path) cannot be read or written (error \(code)). Check the disk.")
+            let reason = code < 0 ? "\(Errno(rawValue: -code))" : "an error of the disk (code \(code) of SQLite)"
+            self.init(
+                .failure, "\(path) cannot be read or written: \(reason). Check the disk. This does not mean damage.")
+        case .deviceFile(let code):
+            self.init(
+                .failure,
+                """
+                The file by which this device detects an older copy of \(path) (commit-number.*, next to the device key) cannot be \
+                read: \(Errno(rawValue: -code)). The keychain stays locked. Check the disk and the owner of that file.
+                """)
         default:
             self.init(.failure, "\(path): \(error).")
         }

@@ -6,7 +6,7 @@ extension KeychainFault {
     /// Maps an error of SQLite or GRDB to a fault; the only place that does.
     ///
     /// Source: <https://www.sqlite.org/rescode.html>. A damaged page is ``decode``: the item fails, others remain
-    /// usable.
+    /// usable. A page that the disk does not read is none: see `DatabaseVFS`.
     init(storage error: any Error) {
         switch error {
         case let error as KeychainFault: self = error

@@ -1,5 +1,6 @@
 internal import Foundation
 internal import GRDB
+internal import Glibc
 package import Keychain
 
 extension SQLiteRecordStore {
@@ -13,7 +14,22 @@ extension SQLiteRecordStore {
     package func copy<Result>(
         to path: String, verify: (any RecordReader) throws(KeychainFault) -> Void = { _ in },
         _ edit: (any RecordWriter) throws(KeychainFault) -> Result
-    ) throws(KeychainFault) -> Result {
+    ) throws(StoreCopyError) -> Result {
+        do throws(KeychainFault) {
+            try vacuum(to: path, verify)
+        } catch {
+            throw StoreCopyError(vacuum: error)
+        }
+        do throws(KeychainFault) {
+            return try Self.edit(path, edit)
+        } catch {
+            throw .copy(error)
+        }
+    }
+
+    private func vacuum(
+        to path: String, _ verify: (any RecordReader) throws(KeychainFault) -> Void
+    ) throws(KeychainFault) {
         let connection = try current()
         try connection.perform { db throws(KeychainFault) in
             connection.findExternalChanges(isThorough: true, db)
@@ -21,6 +37,11 @@ extension SQLiteRecordStore {
             // <https://www.sqlite.org/lang_vacuum.html#vacuum_with_an_into_clause>
             try KeychainFault.mapping(db) { try db.execute(sql: "VACUUM INTO ?", arguments: [path]) }
         }
+    }
+
+    private static func edit<Result>(
+        _ path: String, _ edit: (any RecordWriter) throws(KeychainFault) -> Result
+    ) throws(KeychainFault) -> Result {
         let copy: SQLiteRecordStore
         do throws(StoreOpenError) {
             copy = try SQLiteRecordStore.open(path: path)
@@ -35,14 +56,42 @@ extension SQLiteRecordStore {
     }
 }
 
+/// The error of a copy, with the file of which it is.
+package enum StoreCopyError: Error, Hashable, Sendable {
+    case source(KeychainFault)
+    case copy(KeychainFault)
+
+    package var fault: KeychainFault {
+        switch self {
+        case .source(let fault), .copy(let fault): fault
+        }
+    }
+
+    /// An error of VACUUM INTO, which only reads the source, and reads of the copy what does not fit into the cache.
+    fileprivate init(vacuum fault: KeychainFault) {
+        self =
+            switch fault {
+            case .diskFull, .readOnly: .copy(fault)
+            case .io(let code) where code & 0xFF == ResultCode.SQLITE_CANTOPEN.rawValue: .copy(fault)
+            case .io(let code)
+            where code & 0xFF == ResultCode.SQLITE_IOERR.rawValue && code != ResultCode.SQLITE_IOERR_READ.rawValue:
+                .copy(fault)
+            default: .source(fault)
+            }
+    }
+}
+
 extension KeychainFault {
-    /// The reason why a new copy cannot be opened.
+    /// The reason why a new copy cannot be opened. It is not damaged, because this process has just written it.
     fileprivate init(copying error: StoreOpenError) {
         self =
             switch error {
             case .diskFull: .diskFull
+            case .readOnlyFileSystem: .readOnly
             case .io(let code): .io(code)
-            default: .decode
+            case .inUse(let process): .inUse(processID: process)
+            case .permissionDenied: .io(-EACCES)
+            default: .io(-EIO)
             }
     }
 }

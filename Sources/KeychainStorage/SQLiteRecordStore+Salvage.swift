@@ -1,5 +1,6 @@
 internal import Foundation
 internal import GRDB
+internal import Glibc
 package import Keychain
 
 extension SQLiteRecordStore {
@@ -15,15 +16,13 @@ extension SQLiteRecordStore {
     ///
     /// - Parameter source: A copy that is not in use, with its log next to it. May be modified.
     package static func salvage(fileAt source: String, to path: String) throws(KeychainFault) -> SQLiteRecordStore {
-        // The log's contents belong to the pages, if SQLite can still read it.
-        let readable = try? SQLiteRecordStore.open(path: source)
-        try? readable?.checkpoint()
+        let readable = try checkpointed(source)
         defer { readable?.close() }
         let copy: SQLiteRecordStore
         do throws(StoreOpenError) {
             copy = try create(inEmptyFile: path)
         } catch {
-            throw error == .diskFull ? .diskFull : .io(0)
+            throw KeychainFault(ofDisk: error) ?? .io(-EIO)
         }
         do throws(KeychainFault) {
             try copy.current().perform { db throws(KeychainFault) in
@@ -40,6 +39,56 @@ extension SQLiteRecordStore {
         } catch {
             copy.close()
             throw error
+        }
+    }
+}
+
+extension SQLiteRecordStore {
+    /// Opens a damaged file and moves its log, whose contents belong to the pages, into it; nil if the damage prevents it.
+    ///
+    /// - Throws: An error of the disk: without the log, the newest changes would be missing.
+    private static func checkpointed(_ path: String) throws(KeychainFault) -> SQLiteRecordStore? {
+        let store: SQLiteRecordStore
+        do throws(StoreOpenError) {
+            store = try open(path: path)
+        } catch {
+            if let fault = KeychainFault(ofDisk: error) { throw fault }
+            return nil
+        }
+        do throws(KeychainFault) {
+            try store.checkpoint()
+        } catch {
+            guard !error.isOfDisk else {
+                store.close()
+                throw error
+            }
+        }
+        return store
+    }
+}
+
+extension KeychainFault {
+    /// Returns nil for an error that damage of the file may cause.
+    fileprivate init?(ofDisk error: StoreOpenError) {
+        switch error {
+        case .diskFull: self = .diskFull
+        case .readOnlyFileSystem: self = .readOnly
+        case .io(let code): self = .io(code)
+        default: return nil
+        }
+        guard isOfDisk else { return nil }
+    }
+
+    /// Whether the disk or the system, and no damage of the file, is the cause.
+    fileprivate var isOfDisk: Bool {
+        switch self {
+        case .diskFull, .readOnly, .allocate: true
+        // A file that is too short is damaged.
+        case .io(let code):
+            code < 0
+                || code & 0xFF == ResultCode.SQLITE_IOERR.rawValue
+                    && code != ResultCode.SQLITE_IOERR_SHORT_READ.rawValue
+        default: false
         }
     }
 }

@@ -1,4 +1,5 @@
 internal import GRDB
+internal import SQLiteRows
 
 /// The check of a database file's structure: trees, pages and columns.
 enum StructureCheck {
@@ -8,10 +9,15 @@ enum StructureCheck {
     /// `PRAGMA integrity_check` also reports pages that are neither in a tree nor free. Without a fault, every row is
     /// reachable.
     static func faults(in db: Database) throws -> Int {
+        var faults = try DatabaseVFS.requiringReads { try faultsOfTrees(in: db) }
+        for sql in [strays, sharedNumbers, strayItemKeys] { faults += try Int.fetchOne(db, sql: sql) ?? 0 }
+        return faults
+    }
+
+    private static func faultsOfTrees(in db: Database) throws -> Int {
         var faults = 0
         let messages = try String.fetchCursor(db, sql: "PRAGMA integrity_check(10000)")
         while let message = try messages.next() { faults += isFault(message) ? 1 : 0 }
-        for sql in [strays, sharedNumbers, strayItemKeys] { faults += try Int.fetchOne(db, sql: sql) ?? 0 }
         return faults
     }
 

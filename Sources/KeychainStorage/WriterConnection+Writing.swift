@@ -28,7 +28,7 @@ extension WriterConnection {
             if case .lead = gate.enter(with: part) { commitGroup(part) }
             return part.failure
         }
-        if let failure { throw refined(failure) }
+        if let failure { throw failure }
         guard let result else { throw .notAvailable }
         return result
     }

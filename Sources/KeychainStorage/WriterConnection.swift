@@ -141,12 +141,6 @@ final class WriterConnection: Sendable {
         return try result.get()
     }
 
-    /// Returns the more precise error that the medium reports, if there is one.
-    func refined(_ error: KeychainFault) -> KeychainFault {
-        guard case .io = error else { return error }
-        return StorageMedium.writeFailure(in: FilePath(path).removingLastComponent()) ?? error
-    }
-
     /// Interrupts the running statement, from any thread (sqlite3_interrupt).
     func interrupt() { queue.interrupt() }
 
@@ -288,12 +282,12 @@ extension WriterConnection {
 
         /// The parameters of SQLite's URI (<https://www.sqlite.org/uri.html>), so that it never creates a file.
         ///
-        /// unix-excl (os_unix.c): the first access locks other processes out, readers too, and the log's index is in memory
-        /// instead of a `-shm` file; connections of this process share both.
-        var query: String {
+        /// The VFS is SQLite's unix-excl (os_unix.c) with precise errors: the first access locks other processes out, readers too,
+        /// and the log's index is in memory instead of a `-shm` file; connections of this process share both.
+        func query(vfs: String) -> String {
             switch self {
-            case .writer, .reader: "mode=rw&vfs=unix-excl"
-            case .readOnlyFile: "mode=ro&immutable=1"
+            case .writer, .reader: "mode=rw&vfs=\(vfs)"
+            case .readOnlyFile: "mode=ro&immutable=1&vfs=\(vfs)"
             }
         }
 
@@ -334,7 +328,8 @@ extension WriterConnection {
         // The closure lives as long as the queue: a strong reference would be a cycle.
         defer { dispatchQueue.withLock { $0 = nil } }
         do {
-            return try DatabaseQueue(path: "file://\(path)?\(role.query)", configuration: configuration)
+            let query = role.query(vfs: try DatabaseVFS.name())
+            return try DatabaseQueue(path: "file://\(path)?\(query)", configuration: configuration)
         } catch {
             // GRDB has released its queue, so this is the last reference.
             if let queue = dispatchQueue.withLock({ $0 }) { RetiredQueues.shared.keep(queue) }

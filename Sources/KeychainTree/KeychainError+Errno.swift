@@ -31,7 +31,7 @@ extension KeychainFault {
         // ESTALE: the store is older than a state seen before.
         case .replacedUserKey: .keyRevoked
         case .rolledBack, .forked, .untrustedCommitNumber, .missingCommitNumber: .staleNFSFileHandle
-        case .unknownFormat, .unknownFeature, .unacceptableCost, .io: .ioError
+        case .unknownFormat, .unknownFeature, .unacceptableCost, .io, .deviceFile: .ioError
         }
     }
 }

@@ -21,6 +21,7 @@ struct file {
     sqlite3_file base;
     struct fault_vfs *disk;    /* NULL: not affected */
     bool is_log, is_other;
+    int error;                 /* the errno of the last planned failure */
     sqlite3_file real[];
 };
 
@@ -93,6 +94,7 @@ static void record(struct fault_vfs *disk, struct fault_event event, const void 
             return (make);                                                                                   \
         pthread_mutex_lock(&mutex);                                                                          \
         code_ = planned(f_->disk, (event_kind));                                                             \
+        f_->error = code_ == SQLITE_OK ? 0 : f_->disk->plan.error;                                           \
         if (code_ == SQLITE_OK) {                                                                            \
             code_ = (make);                                                                                  \
         }                                                                                                    \
@@ -164,6 +166,10 @@ static int control_file(sqlite3_file *base, int operation, void *argument)
     struct file *file = file_of(base);
     if (file->disk != NULL && (operation == SQLITE_FCNTL_SIZE_HINT || operation == SQLITE_FCNTL_CHUNK_SIZE))
         return SQLITE_OK;
+    if (file->disk != NULL && operation == SQLITE_FCNTL_LAST_ERRNO && file->error != 0) {
+        *(int *)argument = file->error;
+        return SQLITE_OK;
+    }
     return file->real->pMethods->xFileControl(file->real, operation, argument);
 }
 
@@ -264,7 +270,8 @@ static int delete_file(sqlite3_vfs *vfs, const char *name, int sync_directory)
     return code;
 }
 
-static void install(void)
+/* Before main: the VFS of the program (Sources/CSQLiteRows) is a layer above this one from its first use. */
+__attribute__((constructor)) static void install(void)
 {
     system_vfs = sqlite3_vfs_find("unix-excl");
     /* The same name: of two VFSs with one name SQLite uses the last registered one. */
@@ -278,10 +285,8 @@ static void install(void)
 
 struct fault_vfs *fault_vfs_make(const char *directory)
 {
-    static pthread_once_t once = PTHREAD_ONCE_INIT;
     struct fault_vfs *disk = calloc(1, sizeof *disk);
 
-    pthread_once(&once, install);
     disk->directory = strdup(directory);
     pthread_mutex_lock(&mutex);
     disk->next = disks;

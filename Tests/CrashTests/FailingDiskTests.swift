@@ -14,6 +14,7 @@ import Testing
         let name: String
         let kinds: UInt32
         let code: Int32
+        var errno: Int32 = 0
         let error: @Sendable (KeychainFault) -> Bool
     }
 
@@ -22,9 +23,16 @@ import Testing
         Fault(name: "EIO on write", kinds: fault_write.rawValue, code: 778, error: isInputOutput),
         Fault(name: "EIO on sync", kinds: fault_sync.rawValue, code: 1034, error: isInputOutput),
         Fault(name: "EIO on truncate", kinds: fault_truncate.rawValue, code: 1546, error: isInputOutput),
-        Fault(name: "EIO on read", kinds: fault_read.rawValue, code: 266, error: isInputOutput),
+        // As SQLite's VFS reports it: SQLITE_IOERR_CORRUPTFS for EIO, SQLITE_IOERR_READ for others.
+        Fault(name: "EIO on read", kinds: fault_read.rawValue, code: 8458, errno: EIO, error: isInputOutput),
+        Fault(name: "ESTALE on read", kinds: fault_read.rawValue, code: 266, errno: ESTALE, error: isInputOutput),
         Fault(name: "EIO on delete", kinds: fault_delete.rawValue, code: 2570, error: isInputOutput),
-        Fault(name: "ENOSPC on write", kinds: fault_write.rawValue, code: 13, error: { $0 == .diskFull }),
+        Fault(name: "ENOSPC on write", kinds: fault_write.rawValue, code: 13, error: isFull),
+        Fault(name: "EDQUOT on write", kinds: fault_write.rawValue, code: 778, errno: EDQUOT, error: isFull),
+        // A file system that allocates blocks later reports both only now.
+        Fault(name: "EDQUOT on sync", kinds: fault_sync.rawValue, code: 1034, errno: EDQUOT, error: isFull),
+        Fault(name: "ENOSPC on sync", kinds: fault_sync.rawValue, code: 1034, errno: ENOSPC, error: isFull),
+        Fault(name: "EROFS on write", kinds: fault_write.rawValue, code: 778, errno: EROFS, error: { $0 == .readOnly }),
         Fault(
             name: "read-only medium",
             kinds: fault_write.rawValue | fault_truncate.rawValue | fault_sync.rawValue | fault_delete.rawValue
@@ -32,6 +40,7 @@ import Testing
             code: 8, error: { $0 == .readOnly }),
     ]
 
+    private static let isFull: @Sendable (KeychainFault) -> Bool = { $0 == .diskFull }
     private static let isInputOutput: @Sendable (KeychainFault) -> Bool = { error in
         if case .io = error { true } else { false }
     }
@@ -79,7 +88,8 @@ import Testing
         do {
             let count = found.isLasting ? -1 : 1
             let plan = FaultDisk.Plan(
-                kinds: found.fault.kinds, first: found.first, count: count, code: found.fault.code)
+                kinds: found.fault.kinds, first: found.first, count: count, code: found.fault.code,
+                error: found.fault.errno)
             try FailingRun(seed: seed).run(plan, found.fault.error)
             return true
         } catch {
@@ -152,6 +162,8 @@ private final class FailingRun {
             return error
         } catch let error as StoreOpenError {
             return KeychainFault(error)
+        } catch let error as StoreCopyError {
+            return error.fault
         }
     }
 

@@ -27,6 +27,8 @@ final class FaultDisk: Sendable {
         /// Negative: from then on.
         var count: Int
         var code: Int32
+        /// The errno of the system call; 0 if only the code matters.
+        var error: Int32 = 0
     }
 
     let path: String
@@ -58,7 +60,9 @@ final class FaultDisk: Sendable {
         let plan = plan ?? Plan(kinds: 0, first: 0, count: 0, code: 0)
         fault_vfs_set_plan(
             disk,
-            fault_plan(kinds: plan.kinds, first: Int64(plan.first), count: Int64(plan.count), code: plan.code))
+            fault_plan(
+                kinds: plan.kinds, first: Int64(plan.first), count: Int64(plan.count), code: plan.code,
+                error: plan.error))
     }
 
     /// Runs `body` while no call fails or is counted.

@@ -247,7 +247,7 @@ private struct ColumnTrial {
                 try fixture.keychain.prepareBackup(writer)
             }
         } catch {
-            return error == .decode ? [] : ["backup: \(error)"]
+            return error == .source(.decode) ? [] : ["backup: \(error)"]
         }
         let copy = try SQLiteKeychainFixture(opening: path, directory: intact.directory)
         defer { copy.close() }

@@ -11,7 +11,8 @@ final class FailingDisk {
     deinit { fault_vfs_free(disk) }
 
     func fail(_ isFailing: Bool) {
-        let plan = fault_plan(kinds: isFailing ? fault_write.rawValue : 0, first: 0, count: -1, code: Self.full)
+        let kinds = isFailing ? fault_write.rawValue : 0
+        let plan = fault_plan(kinds: kinds, first: 0, count: -1, code: Self.full, error: 0)
         fault_vfs_set_plan(disk, plan)
     }
 

@@ -20,11 +20,14 @@ extension KeychainStore {
     ///   - namesChanged: Called when the indexes were wrong, also if they were not rebuilt: names that were reported as absent may
     ///     exist.
     ///   - changed: Called after another program has changed the store.
+    ///   - failed: Called when a verification could not be completed because of an error of the disk or the system, unless the
+    ///     previous one failed too.
     ///   - report: Called after each complete verification.
     package func verifyInBackground(
         available: () -> UInt64? = { nil }, namesChanged: () -> Void = {}, changed: () -> Void = {},
-        report: (IntegrityReport) -> Void
+        failed: (KeychainFault) -> Void = { _ in }, report: (IntegrityReport) -> Void
     ) {
+        var hasFailed = false
         while let task = keys.verification.begin() {
             guard task == .verify else {
                 changed()
@@ -33,12 +36,20 @@ extension KeychainStore {
             do throws(KeychainFault) {
                 if let found = try verify(available, namesChanged) {
                     keys.verification.finish(isConsistent: found.isConsistent)
+                    hasFailed = false
                     report(found)
                 }
+                keys.verification.interrupt()
             } catch {
-                // The keychain was closed or the disk has failed. Requests that need the row report the error.
+                // Otherwise the keychain was locked or closed.
+                guard error.isTemporary else {
+                    keys.verification.interrupt()
+                    continue
+                }
+                keys.verification.fail()
+                if !hasFailed { failed(error) }
+                hasFailed = true
             }
-            keys.verification.interrupt()
         }
     }
 
@@ -84,8 +95,11 @@ extension KeychainStore {
     private func compareIndexesInSteps() throws(KeychainFault) -> IndexFindings? {
         var scan = IndexScan()
         while keys.verification.pause(milliseconds: Self.pause) {
-            // On the connection of the writer: another one would need a thread of Dispatch, which a starved process may never get.
-            try store.readExclusively { (reader) throws(KeychainFault) in try scan.step(reader) }
+            let step: Void? = try repeatingFailures { () throws(KeychainFault) in
+                // On the connection of the writer: another one would need a thread of Dispatch, which a starved process may never get.
+                try store.readExclusively { (reader) throws(KeychainFault) in try scan.step(reader) }
+            }
+            if step == nil { return nil }
             if scan.hasEnded { return scan.findings }
             // Threads that are about to add a name need not wait for the rest.
             if scan.hasComparedRows, !keys.verification.indexes.value.isSettled, !scan.findings.hasDifferences {
@@ -99,9 +113,27 @@ extension KeychainStore {
     private func verifyRows(with indexes: IndexFindings) throws(KeychainFault) -> IntegrityFindings? {
         let pass = IntegrityScan(store, ledger: keys.ledger)
         while keys.verification.pause(milliseconds: Self.pause) {
-            if case .finished(let fault) = try pass.step() { return IntegrityFindings(rows: fault, indexes: indexes) }
+            guard let step = try repeatingFailures({ () throws(KeychainFault) in try pass.step() }) else { return nil }
+            if case .finished(let fault) = step { return IntegrityFindings(rows: fault, indexes: indexes) }
         }
         return nil
+    }
+
+    /// The pauses before a step of a scan is repeated, in milliseconds: 4 s together.
+    private static let failurePauses = [10, 10, 20, 20, 50, 50, 100, 100, 200, 200, 500, 500, 1000, 1000]
+
+    /// Runs a step of a scan, and repeats it after an error of the disk or the system, because many of them are temporary: the
+    /// rows are not damaged. Returns nil if a lock ended the scan.
+    private func repeatingFailures<Result>(
+        _ step: () throws(KeychainFault) -> Result
+    ) throws(KeychainFault) -> Result? {
+        for pause in Self.failurePauses {
+            do throws(KeychainFault) { return try step() } catch {
+                guard error.isTemporary else { throw error }
+            }
+            guard keys.verification.pauseAfterFailure(milliseconds: pause) else { return nil }
+        }
+        return try step()
     }
 
     /// Rebuilds the indexes and compares them again.

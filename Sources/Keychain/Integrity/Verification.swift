@@ -33,6 +33,8 @@ package final class Verification: Sendable {
         case idle
         case wanted
         case running
+        /// The disk, or the system, has prevented the verification.
+        case failed
         case finished(isConsistent: Bool, at: ContinuousClock.Instant)
     }
 
@@ -56,7 +58,7 @@ package final class Verification: Sendable {
             guard hasWorker, mayRun else { return false }
             return switch phase {
             case .wanted, .running: true
-            case .idle, .finished: false
+            case .idle, .failed, .finished: false
             }
         }
     }
@@ -76,7 +78,7 @@ package final class Verification: Sendable {
         state.withLock { state in
             if state.isChanged { return .damaged }
             return switch state.phase {
-            case .idle, .wanted: .unverified
+            case .idle, .wanted, .failed: .unverified
             case .running: .verifying
             case .finished(let isConsistent, _): isConsistent ? .verified : .damaged
             }
@@ -98,11 +100,14 @@ package final class Verification: Sendable {
         }
     }
 
-    /// Requests a verification if the last one ended more than `age` ago.
+    /// Requests a verification if the last one failed, or ended more than `age` ago.
     func renew(after age: Duration, now: ContinuousClock.Instant) {
         state.withLockAndSignal { state in
-            guard case .finished(_, let end) = state.phase, now - end >= age else { return }
-            state.phase = .wanted
+            switch state.phase {
+            case .failed: state.phase = .wanted
+            case .finished(_, let end) where now - end >= age: state.phase = .wanted
+            case .idle, .wanted, .running, .finished: break
+            }
         }
     }
 
@@ -188,11 +193,21 @@ package final class Verification: Sendable {
         return mayContinue ?? true
     }
 
-    /// Records that the verification was not completed: it is repeated at the next unlock.
-    func interrupt() {
+    /// Pauses before an operation that failed is repeated. Returns false if the worker must stop.
+    func pauseAfterFailure(milliseconds: Int) -> Bool {
+        state.wait(milliseconds: milliseconds) { state -> Bool? in state.mayRun ? nil : false } ?? true
+    }
+
+    /// Records that a lock ended the verification: it is repeated at the next unlock.
+    func interrupt() { end(in: .idle) }
+
+    /// Records that the verification has failed: it is repeated at the next ``renew(after:now:)``.
+    func fail() { end(in: .failed) }
+
+    private func end(in phase: Phase) {
         state.withLockAndSignal { state in
             guard case .running = state.phase else { return }
-            state.phase = .idle
+            state.phase = phase
             state.waitStart = nil
         }
     }

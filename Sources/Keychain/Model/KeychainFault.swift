@@ -62,6 +62,17 @@ package enum KeychainFault: Error, Hashable, Sendable {
     case inUse(processID: Int32)
     /// errSecIO: an SQLite result code of the store, or a negative errno.
     case io(Int32)
+    /// errSecIO: the file that this device keeps for the keychain cannot be read; a negative errno. It is neither missing nor
+    /// damaged.
+    case deviceFile(Int32)
+
+    /// Whether a repetition of the call may succeed: an error of the disk or of the system.
+    var isTemporary: Bool {
+        switch self {
+        case .io, .allocate: true
+        default: false
+        }
+    }
 }
 
 /// Returns the result of `body`; nil if the row is damaged or cannot be opened now or on this device.
@@ -75,7 +86,7 @@ func unlessUnreadable<Result>(_ body: () throws(KeychainFault) -> Result?) throw
 }
 
 /// Returns the result of `body`; nil if it throws ``KeychainFault/decode``.
-func nilIfDamaged<Result>(_ body: () throws(KeychainFault) -> Result) throws(KeychainFault) -> Result? {
+package func nilIfDamaged<Result>(_ body: () throws(KeychainFault) -> Result) throws(KeychainFault) -> Result? {
     do throws(KeychainFault) {
         return try body()
     } catch {

@@ -3,8 +3,10 @@
 ///
 /// It only has access to authenticated bytes and to no key.
 package protocol CommitNumberStore: Sendable {
-    /// Returns the stored bytes; nil if none were stored; an empty array if they cannot be read.
-    func load(for store: [UInt8]) -> [UInt8]?
+    /// Returns the stored bytes; nil if none were stored; an empty array if it is not a regular file.
+    ///
+    /// - Throws: `deviceFile` if the disk or the system prevents it.
+    func load(for store: [UInt8]) throws(KeychainFault) -> [UInt8]?
     /// Replaces the stored bytes, durably and atomically: a crash leaves the old or the new ones.
     func save(_ record: [UInt8], for store: [UInt8]) throws(KeychainFault)
 }

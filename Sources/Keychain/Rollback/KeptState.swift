@@ -17,7 +17,7 @@ extension KeyRing {
     /// Compares the file of a device with the store.
     ///
     /// - Parameter root: Opens a slot.
-    /// - Throws: `authFailed` if it opens none; `decode` for damaged rows of keys; the errors of the store.
+    /// - Throws: `authFailed` if it opens none; `decode` for damaged rows of keys; `deviceFile`; the errors of the store.
     package func keptState(
         in commitNumberStore: any CommitNumberStore, root: borrowing SlotRootKey
     ) throws(KeychainFault) -> KeptState {
@@ -34,7 +34,7 @@ extension KeyRing {
         in commitNumberStore: any CommitNumberStore, _ records: KeySnapshot, userKey: borrowing SecretBytes,
         keys: HeaderKeys
     ) throws(KeychainFault) -> KeptState {
-        guard let bytes = commitNumberStore.load(for: storeID) else { return .missing }
+        guard let bytes = try commitNumberStore.load(for: storeID) else { return .missing }
         do throws(KeychainFault) {
             let record = try DeviceFileRecord(decoding: bytes, store: storeID)
             let generation = record.state.userKeyGeneration

@@ -18,7 +18,7 @@ extension KeyRing {
     /// - Parameter header: Nil for a damaged header in an examination.
     /// - Throws: `rolledBack` for an older store, `replacedUserKey` for one with an older user key, `forked` for another copy,
     ///   `untrustedCommitNumber` for a file that is not authentic for it and `missingCommitNumber` for a missing one, unless
-    ///   accepted; `decode` for a damaged header unless accepted.
+    ///   accepted; `decode` for a damaged header unless accepted; `deviceFile` for a file that cannot be read.
     func checkRollback(
         _ records: KeySnapshot, userKey: borrowing SecretBytes, keys: HeaderKeys, header: StoreHeader?,
         acceptingRollback: Bool
@@ -70,14 +70,14 @@ extension KeyRing {
         }
     }
 
-    /// Returns the state in the file of this device, authentic or not; nil if there is no file of this store.
+    /// Returns the state in the file of this device, authentic or not; nil if there is no file of this store, or it cannot be read.
     private func unverifiedState(in commitNumberStore: any CommitNumberStore) -> SeenState? {
-        guard let bytes = commitNumberStore.load(for: storeID) else { return nil }
+        guard let bytes = try? commitNumberStore.load(for: storeID) else { return nil }
         return (try? DeviceFileRecord(decoding: bytes, store: storeID))?.state
     }
 
-    /// Returns the commit number in the file of this device, authentic or not; nil if there is no file of this store. A
-    /// forged one must not use up the numbers.
+    /// Returns the commit number in the file of this device, authentic or not; nil if there is no file of this store, or it cannot be
+    /// read. A forged one must not use up the numbers.
     func keptCommitNumber() -> Int64? { commitNumberStore.flatMap(keptCommitNumber) }
 
     package func keptCommitNumber(in commitNumberStore: any CommitNumberStore) -> Int64? {
@@ -116,7 +116,7 @@ extension KeyRing {
         let known = numbers.withLock { $0 }
         // Not that of the header: another program may have written another copy over the store.
         let (seen, keys) = try ledger.lastState()
-        let stored = commitNumberStore.load(for: storeID)
+        let stored = try commitNumberStore.load(for: storeID)
         // The user may have removed the file by mistake.
         guard known.kept != seen || stored == nil else { return }
         // Another process may have stored the state of another copy of the store. Only an explicit acceptance replaces

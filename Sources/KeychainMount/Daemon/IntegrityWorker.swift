@@ -23,14 +23,19 @@ struct IntegrityWorker {
         try BackgroundThread.start(stack: .large) { [self] in
             keychain.verifyInBackground(
                 available: { try? host.statistics().availableBytes }, namesChanged: namesChanged,
-                changed: notifyChange,
-                report: writeLog)
+                changed: notifyChange, failed: writeLog, report: writeLog)
         }
     }
 
     private func notifyChange() {
         namesChanged()
         log.critical("another program has changed the file of the keychain or its log; it is verified again")
+    }
+
+    private func writeLog(_ failure: KeychainFault) {
+        log.error(
+            "the rows could not be verified, because the disk or the system reports an error; it is tried again every minute",
+            metadata: ["errno": "\(failure.errno.rawValue)"])
     }
 
     private func writeLog(_ report: IntegrityReport) {

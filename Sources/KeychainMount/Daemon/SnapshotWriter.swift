@@ -3,6 +3,7 @@ import FileSystemCore
 import Foundation
 import Fuse
 import Keychain
+import KeychainStorage
 import LinuxSupport
 import Synchronization
 import SystemPackage
@@ -53,7 +54,7 @@ final class SnapshotWriter: Sendable {
             let path = directory + "/" + prefix + String(UInt64.random(in: 0 ... .max), radix: 16)
             do throws(KeychainFault) {
                 try create(path)
-                let contents = try opened.copy(to: path)
+                let contents = try copy(opened, to: path)
                 return SnapshotResult(
                     file: path, items: contents.items, leftOut: contents.leftOut, commitNumber: contents.commitNumber,
                     integrity: try opened.integrity(of: contents).rawValue)
@@ -77,6 +78,11 @@ final class SnapshotWriter: Sendable {
         }
     }
 
+    /// Both files are on the disk of the keychain.
+    private func copy(_ opened: OpenedKeychain, to path: String) throws(KeychainFault) -> BackupContents {
+        do throws(StoreCopyError) { return try opened.copy(to: path) } catch { throw error.fault }
+    }
+
     /// Creates an empty file with mode 0600; SQLite would use the umask.
     private func create(_ path: String) throws(KeychainFault) {
         do {
@@ -85,8 +91,7 @@ final class SnapshotWriter: Sendable {
                 permissions: .ownerReadWrite
             ).close()
         } catch {
-            let errno = Errno(within: error)
-            throw errno == .noSpace ? .diskFull : errno == .readOnlyFileSystem ? .readOnly : .io(-errno.rawValue)
+            throw KeychainFault(Errno(within: error))
         }
     }
 

@@ -2,6 +2,7 @@ import DeviceState
 import Foundation
 import Fuse
 import Keychain
+import KeychainStorage
 import SystemPackage
 
 /// The result of `backup`.
@@ -84,11 +85,15 @@ package struct Backup: Sendable {
         let temporary: TemporaryFile
         let (contents, integrity): (BackupContents, String)
         do throws(Errno) { temporary = try TemporaryFile(for: path) } catch { throw failure(error) }
-        do throws(KeychainFault) {
+        do throws(StoreCopyError) {
             contents = try opened.copy(to: temporary.path)
+        } catch {
+            throw failure(error)
+        }
+        do throws(KeychainFault) {
             integrity = try opened.integrity(of: contents).rawValue
         } catch {
-            throw error == .diskFull ? failure(.noSpace) : CLIError(error, keychain: keychain.path)
+            throw CLIError(error, keychain: keychain.path)
         }
         do throws(Errno) {
             return try install(temporary, contents.items, contents.leftOut, contents.commitNumber, integrity)
@@ -111,7 +116,7 @@ package struct Backup: Sendable {
         try? FileManager.default.removeItem(atPath: snapshot.file)
         do throws(Errno) {
             let temporary = try TemporaryFile(for: path)
-            try temporary.copy(from: file)
+            do throws(FileCopyError) { try temporary.copy(from: file) } catch { throw error.errno }
             return try install(
                 temporary, snapshot.items, snapshot.leftOut, snapshot.commitNumber, snapshot.integrity)
         } catch {
@@ -139,12 +144,33 @@ package struct Backup: Sendable {
             integrity: integrity)
     }
 
+    /// The message names the file that the disk refuses.
+    private func failure(_ error: StoreCopyError) -> CLIError {
+        switch error {
+        case .source(let fault): CLIError(fault, keychain: keychain.path)
+        case .copy(.diskFull): failure(.noSpace)
+        case .copy(.readOnly): failure(.readOnlyFileSystem)
+        case .copy(.io(let code)) where code < 0: failure(Errno(rawValue: -code))
+        case .copy: failure(.ioError)
+        }
+    }
+
     private func failure(_ error: Errno) -> CLIError {
         error == .fileExists ? Self.exists(path) : CLIError(error, writing: path)
     }
 }
 
 extension CLIError {
+    /// Maps the reason why a keychain that exists cannot be read or replaced. It is as it was.
+    init(_ error: Errno, replacing path: String) {
+        switch error {
+        case .permissionDenied, .notPermitted:
+            self.init(.failure, "\(path) or its directory cannot be read and written by this user.")
+        default:
+            self.init(KeychainFault(error), keychain: path)
+        }
+    }
+
     /// Maps the reason why a file of the user cannot be written. No file is left.
     init(_ error: Errno, writing path: String) {
         switch error {

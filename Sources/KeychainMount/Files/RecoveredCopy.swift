@@ -25,7 +25,7 @@ enum RecoveredCopy {
         } catch .permissionDenied, .readOnlyFileSystem {
             throw CLIError(StoreOpenError.needsRecovery, keychain: path)
         } catch {
-            throw CLIError(error, writing: path)
+            throw CLIError(error, replacing: path)
         }
         do throws(StoreOpenError) {
             guard stamps == [FileStamp(path), FileStamp(log)] else { throw .inUse(processID: 0) }
@@ -40,7 +40,7 @@ enum RecoveredCopy {
 
     private static func copy(_ path: String, log: String) throws(Errno) -> TemporaryFile {
         let file = try TemporaryFile(for: URL(fileURLWithPath: path).resolvingSymlinksInPath().path)
-        try file.copy(fileAt: path)
+        do throws(FileCopyError) { try file.copy(fileAt: path) } catch { throw error.errno }
         // The log does not exist after an interrupted restore of a keychain that was closed.
         do throws(Errno) { try file.copyLog(at: log) } catch { if error != .noSuchFileOrDirectory { throw error } }
         return file

@@ -214,6 +214,7 @@ package struct Repair: Sendable {
             return opened
         } catch {
             opened.keychain.close()
+            guard error == .decode else { throw CLIError(error, keychain: file.path) }
             throw CLIError(.damaged, "\(file.path) could not be repaired, and is as it was. Restore a backup.")
         }
     }
@@ -241,7 +242,7 @@ package struct Repair: Sendable {
         } else {
             SQLiteFileNames.removeLog(of: path)
         }
-        do throws(Errno) { try temporary.replace() } catch { throw CLIError(error, writing: file.path) }
+        do throws(Errno) { try temporary.replace() } catch { throw CLIError(error, replacing: file.path) }
     }
 
     /// Saves the state of this device. Returns why it is not saved.
@@ -265,7 +266,7 @@ package struct Repair: Sendable {
     private func writing<Result: ~Copyable>(
         _ body: () throws(Errno) -> Result
     ) throws(CLIError) -> Result {
-        do throws(Errno) { return try body() } catch { throw CLIError(error, writing: file.path) }
+        do throws(Errno) { return try body() } catch { throw CLIError(error, replacing: file.path) }
     }
 }
 
@@ -287,7 +288,7 @@ private final class SalvagedStore {
             }
             self.temporary = temporary
         } catch {
-            throw CLIError(error, writing: path)
+            throw CLIError(error, replacing: path)
         }
     }
 

@@ -113,15 +113,25 @@ package struct Restore: Sendable {
         guard !isSame(backup, target.path) else {
             throw CLIError(.usage, "\(backup) is the keychain itself.")
         }
+        let temporary: TemporaryFile
         do throws(Errno) {
             try FileRenaming.makeDirectory(FilePath(target.path).removingLastComponent().string)
-            let temporary = try TemporaryFile(for: target.path)
-            try temporary.copy(fileAt: backup)
-            try temporary.synchronize()
-            return temporary
+            temporary = try TemporaryFile(for: target.path)
         } catch {
-            throw CLIError(error, writing: target.path)
+            throw failure(error)
         }
+        do throws(FileCopyError) {
+            try temporary.copy(fileAt: backup)
+        } catch {
+            guard case .source(let errno) = error else { throw failure(error.errno) }
+            throw CLIError(errno, replacing: backup)
+        }
+        do throws(Errno) { try temporary.synchronize() } catch { throw failure(error) }
+        return temporary
+    }
+
+    private func failure(_ error: Errno) -> CLIError {
+        target.exists ? CLIError(error, replacing: target.path) : CLIError(error, writing: target.path)
     }
 
     private func isSame(_ path: String, _ other: String) -> Bool {
@@ -147,6 +157,8 @@ package struct Restore: Sendable {
         do throws(CLIError) {
             opened = try KeychainPath(path: path, locations: target.locations).open(isReadOnly: true, isBackup: true)
         } catch {
+            // Of the disk, not of the backup.
+            guard ![.failure, .diskFull, .readOnly].contains(error.exitCode) else { throw error }
             throw CLIError(error.exitCode, "\(backup) cannot be restored: it is no whole keychain.")
         }
         defer { opened.keychain.close() }
@@ -160,10 +172,11 @@ package struct Restore: Sendable {
         do throws(KeychainFault) {
             guard try opened.store.verifyStructure() == 0 else { throw .decode }
             _ = try opened.keychain.commitNumber()
+            let isIntact = try nilIfDamaged { () throws(KeychainFault) in try opened.keychain.check().isConsistent }
+            return VerifiedBackup(root: root, isIntact: isIntact ?? false)
         } catch {
             throw error == .decode ? damaged : CLIError(error, keychain: backup)
         }
-        return VerifiedBackup(root: root, isIntact: (try? opened.keychain.check().isConsistent) ?? false)
     }
 
     /// Writes a commit to the copy with a number above that of each other copy that is known here: all of them are older

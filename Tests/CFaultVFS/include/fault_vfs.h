@@ -28,12 +28,13 @@ struct fault_event {
 };
 
 /* The calls that fail with the SQLite result code `code`: of `kinds`, `count` calls (negative: without end) from number `first`
-   on, counted from 0 when the plan is set. */
+   on, counted from 0 when the plan is set. `error` is the errno that SQLite's VFS would have seen (SQLITE_FCNTL_LAST_ERRNO). */
 struct fault_plan {
     unsigned kinds;
     int64_t first;
     int64_t count;
     int code;
+    int error;
 };
 
 struct fault_vfs;

@@ -71,7 +71,7 @@ extension SecurityStatus {
             case .notAKeychain, .unacceptableCost: .invalidKeychain
             case .unknownFormat, .unknownFeature: .wrongSecVersion
             case .staleItem, .directoryNotEmpty, .slotRefused: .internalError
-            case .io: .io
+            case .io, .deviceFile: .io
             }
     }
 
