@@ -101,7 +101,7 @@ extension CLIError {
                 is mounted nowhere any more, a program still has a file of it open).
                 """)
         case .diskFull:
-            self.init(.diskFull, "The disk with \(path) is full. Free some space and try again; nothing was changed.")
+            self.init(.diskFull, "The disk with \(path) is full. Free some space and try again.")
         case .readOnly:
             self.init(
                 .readOnly,

@@ -118,7 +118,9 @@ struct SlotCommandRunnerTests {
         #expect(host.runs.count == 2 && host.secret.count == 4 + 7 + 64)
     }
 
-    private static let lost: [ExitCode] = [.failure, .noAnswer, .notMounted, .interrupted]
+    private static let lost: [ExitCode] = [
+        .failure, .diskFull, .readOnly, .noAnswer, .notMounted, .interrupted,
+    ]
 
     @Test("a key file that may open a slot is kept and reported", arguments: lost, SlotAccess.allCases)
     private func kept(code: ExitCode, way: SlotAccess) throws {

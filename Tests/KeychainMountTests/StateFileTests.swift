@@ -57,6 +57,13 @@ struct StateFileTests {
         #expect(try file.load(for: store) == [])
     }
 
+    @Test("F9: an exhausted quota is a full disk")
+    func quota() {
+        #expect(KeychainFault(Errno.noSpace) == .diskFull && KeychainFault(Errno.diskQuotaExceeded) == .diskFull)
+        #expect(KeychainFault(Errno.readOnlyFileSystem) == .readOnly)
+        #expect(KeychainFault(Errno.ioError) == .io(-EIO))
+    }
+
     @Test("S2: a failed write is reported and leaves no file")
     func unwritable() throws {
         try FileManager.default.createDirectory(atPath: state.path, withIntermediateDirectories: true)

@@ -152,6 +152,25 @@ struct IntegrityScanTests {
         #expect(verification.begin() == .verify)
     }
 
+    @Test("S2: a verification that the disk prevented is repeated at the next check, once a minute, but not while locked")
+    func failure() {
+        let verification = Verification(of: SharedIndexTrust())
+        verification.unlocked()
+        #expect(verification.begin() == .verify)
+        #expect(verification.pauseAfterFailure(milliseconds: 1))
+        verification.fail()
+        #expect(verification.integrity == .unverified && !verification.isFinished)
+        verification.renew(after: .seconds(86_400), now: .now)
+        #expect(verification.begin() == .verify)
+        verification.locked()
+        #expect(!verification.pauseAfterFailure(milliseconds: 60_000))
+        verification.interrupt()
+        verification.renew(after: .zero, now: .now)
+        #expect(verification.integrity == .unverified && !verification.isUnderWay)
+        verification.close()
+        #expect(verification.begin() == nil)
+    }
+
     @Test("S2: the check once a minute requests a verification when the last one is a day old")
     func dailyOfKeychain() throws {
         let keychain = try DigestFixture().keychain

@@ -16,6 +16,8 @@ from pathlib import Path
 
 CHANGING = ("write,pwrite64,writev,fsync,fdatasync,ftruncate,fallocate,openat,rename,renameat,renameat2,link,linkat,"
             "unlink,unlinkat,mkdir,mkdirat,rmdir,chmod,fchmod")
+# Of SQLite; and of the loader, before the program starts.
+READING = "pread64"
 ITEMS = {"mail/a": b"first", "mail/b": b"second" * 500, "work/c": b""}
 
 
@@ -28,6 +30,8 @@ class Home:
 
     def __init__(self, program, path):
         self.program, self.path = str(program), Path(path)
+        # The exit code and the output of the last command.
+        self.last = (0, "")
         self.keychain = self.path / "data/keychainfs/login.keychain"
         self.state = self.path / "state/keychainfs"
         self.mountpoint = self.path / "mnt"
@@ -56,6 +60,7 @@ class Home:
         """The exit code and the output."""
         result = subprocess.run([*prefix, *self.command(*arguments)], env=self.environment, input=text, text=True,
                                 stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=120)
+        self.last = (result.returncode, result.stdout)
         if codes and result.returncode not in codes:
             raise Wrong(f"{arguments[0]} ended with {result.returncode}: {result.stdout.strip()}")
         return result.returncode, result.stdout

@@ -223,10 +223,11 @@ package struct SlotCommandRunner {
 }
 
 extension CLIError {
-    /// Whether the slots are certainly unchanged: not if the response was lost, or the disk has failed in the middle.
+    /// Whether the slots are certainly unchanged: not if the response was lost, or the disk has failed in the middle. Some file
+    /// systems report that there is no space, or a read-only medium, only when a change is made durable.
     fileprivate var leavesSlots: Bool {
         switch exitCode {
-        case .failure, .noAnswer, .notMounted, .interrupted: false
+        case .failure, .diskFull, .readOnly, .noAnswer, .notMounted, .interrupted: false
         default: true
         }
     }
