@@ -152,7 +152,7 @@ struct IntegrityScanTests {
         #expect(verification.begin() == .verify)
     }
 
-    @Test("S2: a verification that the disk prevented is repeated at the next check, once a minute, but not while locked")
+    @Test("S2: a verification that the disk prevented is repeated once a minute, but not while locked")
     func failure() {
         let verification = Verification(of: SharedIndexTrust())
         verification.unlocked()
