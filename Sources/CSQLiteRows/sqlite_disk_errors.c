@@ -92,11 +92,17 @@ static struct table *table_of(const sqlite3_io_methods *methods)
     return table;
 }
 
-/* Opens `name` as the standard VFS does, which loses the errno. Returns it; 0 on success. */
+/* Opens `name` as the standard VFS does, which loses the errno. Returns it; 0 on success. A file that this creates is removed,
+   because the standard VFS gives a new one the owner and the mode of the database. */
 static int errno_of_open(const char *name, int flags)
 {
-    int file = open(name, O_RDWR | O_NOFOLLOW | O_CLOEXEC | (flags & SQLITE_OPEN_CREATE ? O_CREAT : 0), 0600);
+    int file = open(name, O_RDWR | O_NOFOLLOW | O_CLOEXEC);
 
+    if (file < 0 && errno == ENOENT && flags & SQLITE_OPEN_CREATE) {
+        file = open(name, O_RDWR | O_NOFOLLOW | O_CLOEXEC | O_CREAT | O_EXCL, 0600);
+        if (file >= 0)
+            unlink(name);
+    }
     if (file < 0)
         return errno;
     close(file);
@@ -160,7 +166,10 @@ static int access_file(sqlite3_vfs *self, const char *name, int flags, int *resu
     (void)self;
     if (code != SQLITE_OK || *result || flags != SQLITE_ACCESS_EXISTS)
         return code;
-    return errno == 0 || errno == ENOENT || errno == ENOTDIR || errno == EACCES ? code : SQLITE_IOERR_ACCESS;
+    switch (errno) {
+    case 0: case ENOENT: case ENOTDIR: case EACCES: case ENAMETOOLONG: return code;
+    default: return SQLITE_IOERR_ACCESS;
+    }
 }
 
 static bool is_registered;

@@ -62,7 +62,7 @@ struct OverwrittenFileTests {
     func withoutWrite() throws {
         try copy(of: fixture)
         try overwrite(with: old)
-        #expect(throws: KeychainFault.decode) { try copy(of: fixture) }
+        #expect(throws: StoreCopyError.source(.decode)) { try copy(of: fixture) }
         #expect(fixture.keychain.integrity == .damaged && fixture.keychain.isOverwritten)
         #expect(try fixture.keychain.verifiedIntegrity() == .damaged)
         fixture.close()

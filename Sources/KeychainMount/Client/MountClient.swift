@@ -193,6 +193,13 @@ package struct MountClient: Sendable {
         case Errno.noSpace:
             return CLIError(
                 .diskFull, "The disk with the keychain of \(mountPoint) is full. Free some space and try again.")
+        case Errno.ioError:
+            return CLIError(
+                .failure,
+                """
+                The disk with the keychain of \(mountPoint), or with the data of this device, reports an error (Input/output error). \
+                Check the disk. This does not mean damage.
+                """)
         case Errno.readOnlyFileSystem:
             return CLIError(
                 .readOnly,
