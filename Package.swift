@@ -247,7 +247,7 @@ let package = Package(
             name: "KeychainMountTests",
             dependencies: [
                 "KeychainMount", "DeviceState", "KeychainTree", "FileSystemCore", "FileSystemTesting", "Keychain",
-                "KeychainTesting", "SecretCrypto", "LinuxSupport", system,
+                "KeychainStorage", "KeychainTesting", "SecretCrypto", "LinuxSupport", system,
             ],
             swiftSettings: testing),
         // Test support: a keychain in memory for the SecItem functions of a test.

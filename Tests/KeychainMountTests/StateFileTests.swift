@@ -1,6 +1,7 @@
 import FileSystemTesting
 import Foundation
 import Keychain
+import KeychainStorage
 import SecretCrypto
 import Synchronization
 import SystemPackage
@@ -62,6 +63,22 @@ struct StateFileTests {
         #expect(KeychainFault(Errno.noSpace) == .diskFull && KeychainFault(Errno.diskQuotaExceeded) == .diskFull)
         #expect(KeychainFault(Errno.readOnlyFileSystem) == .readOnly)
         #expect(KeychainFault(Errno.ioError) == .io(-EIO))
+    }
+
+    @Test("F9, S1, S4: a failed backup names the file that the disk refuses; damage is that of the keychain")
+    func backup() {
+        func error(_ error: StoreCopyError) -> (code: ExitCode, names: [Bool]) {
+            let error = CLIError(error, keychain: "/keychain", copy: "/backup")
+            return (error.exitCode, ["/keychain", "/backup"].map(error.message.contains))
+        }
+        for fault in [KeychainFault.io(266), .io(-EIO), .diskFull, .decode] {
+            #expect(error(.source(fault)).names == [true, false])
+        }
+        for fault in [KeychainFault.io(778), .io(-EIO), .diskFull, .readOnly] {
+            #expect(error(.copy(fault)).names == [false, true])
+        }
+        #expect(error(.copy(.diskFull)).code == .diskFull && error(.copy(.readOnly)).code == .readOnly)
+        #expect(error(.copy(.decode)) == (.badKeychain, [true, false]))
     }
 
     @Test("S2: a failed write is reported and leaves no file")

@@ -88,7 +88,7 @@ package struct Backup: Sendable {
         do throws(StoreCopyError) {
             contents = try opened.copy(to: temporary.path)
         } catch {
-            throw failure(error)
+            throw CLIError(error, keychain: keychain.path, copy: path)
         }
         do throws(KeychainFault) {
             integrity = try opened.integrity(of: contents).rawValue
@@ -144,23 +144,22 @@ package struct Backup: Sendable {
             integrity: integrity)
     }
 
-    /// The message names the file that the disk refuses.
-    private func failure(_ error: StoreCopyError) -> CLIError {
-        switch error {
-        case .source(let fault): CLIError(fault, keychain: keychain.path)
-        case .copy(.diskFull): failure(.noSpace)
-        case .copy(.readOnly): failure(.readOnlyFileSystem)
-        case .copy(.io(let code)) where code < 0: failure(Errno(rawValue: -code))
-        case .copy: failure(.ioError)
-        }
-    }
-
     private func failure(_ error: Errno) -> CLIError {
         error == .fileExists ? Self.exists(path) : CLIError(error, writing: path)
     }
 }
 
 extension CLIError {
+    /// Maps the error of a copy. The message names the file that the disk refuses; damage is always that of the keychain.
+    init(_ error: StoreCopyError, keychain: String, copy path: String) {
+        switch error {
+        case .copy(.diskFull): self.init(Errno.noSpace, writing: path)
+        case .copy(.readOnly): self.init(Errno.readOnlyFileSystem, writing: path)
+        case .copy(.io(let code)): self.init(code < 0 ? Errno(rawValue: -code) : .ioError, writing: path)
+        case .source(let fault), .copy(let fault): self.init(fault, keychain: keychain)
+        }
+    }
+
     /// Maps the reason why a keychain that exists cannot be read or replaced. It is as it was.
     init(_ error: Errno, replacing path: String) {
         switch error {
