@@ -79,17 +79,21 @@ final class IntegrityScan {
     func step() throws(KeychainFault) -> Step {
         try store.readExclusively { (reader) throws(KeychainFault) in
             let digest = try ledger.digest()
+            // A page that fails counts for nothing, because it may be repeated.
+            var progress = ledger[pass: id]
             do throws(KeychainFault) {
-                return try step(reader, digest)
+                let result = try step(reader, digest, &progress)
+                ledger[pass: id] = progress
+                return result
             } catch .decode {
                 return .finished(.rowsUnreadable)
             }
         }
     }
 
-    private func step(_ reader: any RecordReader, _ digest: RowDigest) throws(KeychainFault) -> Step {
-        var progress = ledger[pass: id]
-        defer { ledger[pass: id] = progress }
+    private func step(
+        _ reader: any RecordReader, _ digest: RowDigest, _ progress: inout Progress
+    ) throws(KeychainFault) -> Step {
         let after = RowID(rawValue: progress.reached.id)
         switch progress.reached.table {
         case .store, .slot, .device, .classKey, .userKey:
