@@ -208,7 +208,8 @@ let package = Package(
         .testTarget(
             name: "CrashTests",
             dependencies: [
-                "CFaultVFS", "KeychainStorage", "Keychain", "KeychainTesting", "SecretCrypto", "TestSupport",
+                "CFaultVFS", "KeychainStorage", "Keychain", "LinuxSupport", "KeychainTesting", "SecretCrypto",
+                "TestSupport",
             ],
             swiftSettings: testing),
         .testTarget(

@@ -1,5 +1,5 @@
 import Foundation
-import LinuxSupport
+package import LinuxSupport
 import SecretCrypto
 package import SystemPackage
 
@@ -32,7 +32,7 @@ package struct TemporaryFile: ~Copyable {
     /// Appends the contents of a regular file.
     ///
     /// - Throws: EINVAL for a FIFO or a device, which may have no end.
-    package func copy(fileAt path: String) throws(FileCopyError) {
+    package func copy(fileAt path: String) throws(CopyError<Errno>) {
         let source: FileDescriptor
         do throws(Errno) { source = try Self.openRegular(path, [.closeOnExec, .nonBlocking]) } catch {
             throw .source(error)
@@ -56,7 +56,7 @@ package struct TemporaryFile: ~Copyable {
             throw Errno(within: error)
         }
         defer { try? log.close() }
-        do throws(FileCopyError) { try Self.copy(from: source, to: log) } catch { throw error.errno }
+        do throws(CopyError<Errno>) { try Self.copy(from: source, to: log) } catch { throw error.cause }
     }
 
     private static func openRegular(
@@ -74,9 +74,9 @@ package struct TemporaryFile: ~Copyable {
     }
 
     /// Appends another file, from the position of its descriptor.
-    package func copy(from source: FileDescriptor) throws(FileCopyError) { try Self.copy(from: source, to: file) }
+    package func copy(from source: FileDescriptor) throws(CopyError<Errno>) { try Self.copy(from: source, to: file) }
 
-    private static func copy(from source: FileDescriptor, to file: FileDescriptor) throws(FileCopyError) {
+    private static func copy(from source: FileDescriptor, to file: FileDescriptor) throws(CopyError<Errno>) {
         let handle = FileHandle(fileDescriptor: source.rawValue, closeOnDealloc: false)
         while true {
             let piece: Data
@@ -123,18 +123,6 @@ package struct TemporaryFile: ~Copyable {
         try synchronize()
         try FileRenaming.replace(path, target.string)
         try FileRenaming.synchronize(directory: target.removingLastComponent().string)
-    }
-}
-
-/// The error of a copy, with the file of which it is.
-package enum FileCopyError: Error, Hashable, Sendable {
-    case source(Errno)
-    case copy(Errno)
-
-    package var errno: Errno {
-        switch self {
-        case .source(let errno), .copy(let errno): errno
-        }
     }
 }
 

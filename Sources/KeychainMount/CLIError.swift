@@ -149,9 +149,10 @@ extension CLIError {
                 --accept-rollback'.
                 """)
         case .io(let code):
-            let reason = code < 0 ? "\(Errno(rawValue: -code))" : "an error of the disk (code \(code) of SQLite)"
-            self.init(
-                .failure, "\(path) cannot be read or written: \(reason). Check the disk. This does not mean damage.")
+            let reason = code < 0 ? "\(Errno(rawValue: -code))" : "error \(code) of SQLite"
+            // 10: SQLITE_IOERR.
+            let advice = code < 0 || code & 0xFF == 10 ? " Check the disk. This does not mean damage." : ""
+            self.init(.failure, "\(path) cannot be read or written: \(reason).\(advice)")
         case .deviceFile(let code):
             self.init(
                 .failure,

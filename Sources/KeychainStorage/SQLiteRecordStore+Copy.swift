@@ -2,6 +2,7 @@ internal import Foundation
 internal import GRDB
 internal import Glibc
 package import Keychain
+package import LinuxSupport
 
 extension SQLiteRecordStore {
     /// Writes a copy of one consistent state of the store to the empty file at `path`, edits it in one transaction, and
@@ -14,11 +15,11 @@ extension SQLiteRecordStore {
     package func copy<Result>(
         to path: String, verify: (any RecordReader) throws(KeychainFault) -> Void = { _ in },
         _ edit: (any RecordWriter) throws(KeychainFault) -> Result
-    ) throws(StoreCopyError) -> Result {
+    ) throws(CopyError<KeychainFault>) -> Result {
         do throws(KeychainFault) {
             try vacuum(to: path, verify)
         } catch {
-            throw StoreCopyError(vacuum: error)
+            throw CopyError(vacuum: error)
         }
         do throws(KeychainFault) {
             return try Self.edit(path, edit)
@@ -56,17 +57,7 @@ extension SQLiteRecordStore {
     }
 }
 
-/// The error of a copy, with the file of which it is.
-package enum StoreCopyError: Error, Hashable, Sendable {
-    case source(KeychainFault)
-    case copy(KeychainFault)
-
-    package var fault: KeychainFault {
-        switch self {
-        case .source(let fault), .copy(let fault): fault
-        }
-    }
-
+extension CopyError<KeychainFault> {
     /// An error of VACUUM INTO, which only reads the source, and reads of the copy what does not fit into the cache.
     fileprivate init(vacuum fault: KeychainFault) {
         self =

@@ -44,7 +44,7 @@ import Testing
     }
 }
 
-/// A keychain that does not fit into the cache, and its worker.
+/// A keychain that was just opened, so that its pages are read from the disk, and its worker.
 private final class Scene {
     private let storeUnderTest: StoreUnderTest
     private let results = AsyncStream<IntegrityState>.makeStream()

@@ -1,6 +1,7 @@
 import CFaultVFS
 import Foundation
 import KeychainTesting
+import LinuxSupport
 import TestSupport
 import Testing
 
@@ -162,8 +163,8 @@ private final class FailingRun {
             return error
         } catch let error as StoreOpenError {
             return KeychainFault(error)
-        } catch let error as StoreCopyError {
-            return error.fault
+        } catch let error as CopyError<KeychainFault> {
+            return error.cause
         }
     }
 

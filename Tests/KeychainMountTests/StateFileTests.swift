@@ -2,6 +2,7 @@ import FileSystemTesting
 import Foundation
 import Keychain
 import KeychainStorage
+import LinuxSupport
 import SecretCrypto
 import Synchronization
 import SystemPackage
@@ -67,7 +68,7 @@ struct StateFileTests {
 
     @Test("F9, S1, S4: a failed backup names the file that the disk refuses; damage is that of the keychain")
     func backup() {
-        func error(_ error: StoreCopyError) -> (code: ExitCode, names: [Bool]) {
+        func error(_ error: CopyError<KeychainFault>) -> (code: ExitCode, names: [Bool]) {
             let error = CLIError(error, keychain: "/keychain", copy: "/backup")
             return (error.exitCode, ["/keychain", "/backup"].map(error.message.contains))
         }

@@ -1,6 +1,7 @@
 import Foundation
 import Keychain
 import KeychainTesting
+import LinuxSupport
 import SecretCrypto
 import Testing
 
@@ -128,9 +129,9 @@ struct CopyTests {
         defer { store.close() }
         let taken = scratch["taken"]
         try Data("something".utf8).write(to: URL(fileURLWithPath: taken))
-        #expect(throws: StoreCopyError.self) { try store.copy(to: taken) { _ in } }
+        #expect(throws: CopyError<KeychainFault>.self) { try store.copy(to: taken) { _ in } }
         #expect(try Data(contentsOf: URL(fileURLWithPath: taken)) == Data("something".utf8))
-        #expect(throws: StoreCopyError.copy(.param)) {
+        #expect(throws: CopyError<KeychainFault>.copy(.param)) {
             try store.copy(to: empty(scratch, "copy")) { _ throws(KeychainFault) in throw .param }
         }
         #expect(try scratch.entries.contains("copy-wal") == false)

@@ -1,4 +1,5 @@
 import Foundation
+import LinuxSupport
 import TestSupport
 
 @testable import Keychain
@@ -136,7 +137,11 @@ final class DamageTrial {
         defer { try? FileManager.default.removeItem(atPath: path) }
         // In some damaged files VACUUM INTO ends with SQLITE_FULL, although the disk has space.
         _ = attempt("copy", allowed: [.duplicateItem, .diskFull]) {
-            do throws(StoreCopyError) { try fixture.store.copy(to: path) { _ in } } catch { throw error.fault }
+            do throws(CopyError<KeychainFault>) {
+                try fixture.store.copy(to: path) { _ in }
+            } catch {
+                throw error.cause
+            }
         }
     }
 

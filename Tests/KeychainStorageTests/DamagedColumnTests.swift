@@ -1,4 +1,5 @@
 import Foundation
+import LinuxSupport
 import SecretCrypto
 import SystemPackage
 import Testing

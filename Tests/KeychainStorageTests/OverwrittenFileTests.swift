@@ -1,4 +1,5 @@
 import Foundation
+import LinuxSupport
 import SystemPackage
 import Testing
 
@@ -62,7 +63,7 @@ struct OverwrittenFileTests {
     func withoutWrite() throws {
         try copy(of: fixture)
         try overwrite(with: old)
-        #expect(throws: StoreCopyError.source(.decode)) { try copy(of: fixture) }
+        #expect(throws: CopyError<KeychainFault>.source(.decode)) { try copy(of: fixture) }
         #expect(fixture.keychain.integrity == .damaged && fixture.keychain.isOverwritten)
         #expect(try fixture.keychain.verifiedIntegrity() == .damaged)
         fixture.close()

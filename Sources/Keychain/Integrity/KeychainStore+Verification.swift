@@ -27,7 +27,6 @@ extension KeychainStore {
         available: () -> UInt64? = { nil }, namesChanged: () -> Void = {}, changed: () -> Void = {},
         failed: (KeychainFault) -> Void = { _ in }, report: (IntegrityReport) -> Void
     ) {
-        var hasFailed = false
         while let task = keys.verification.begin() {
             guard task == .verify else {
                 changed()
@@ -36,20 +35,12 @@ extension KeychainStore {
             do throws(KeychainFault) {
                 if let found = try verify(available, namesChanged) {
                     keys.verification.finish(isConsistent: found.isConsistent)
-                    hasFailed = false
                     report(found)
                 }
-                keys.verification.interrupt()
             } catch {
-                // Otherwise the keychain was locked or closed.
-                guard error.isTemporary else {
-                    keys.verification.interrupt()
-                    continue
-                }
-                keys.verification.fail()
-                if !hasFailed { failed(error) }
-                hasFailed = true
+                if keys.verification.fail(with: error) { failed(error) }
             }
+            keys.verification.interrupt()
         }
     }
 

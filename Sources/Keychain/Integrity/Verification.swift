@@ -45,6 +45,8 @@ package final class Verification: Sendable {
         var isChanged = false
         /// Whether that has not been reported yet.
         var hasUnreportedChange = false
+        /// Whether the last verification has failed.
+        var hasFailed = false
         var isClosed = false
         var hasWorker = false
         /// The time at which the first thread began to wait for the indexes; nil if none has waited for this verification yet.
@@ -129,7 +131,7 @@ package final class Verification: Sendable {
         state.withLockAndSignal { state in
             guard case .running = state.phase else { return }
             state.phase = .finished(isConsistent: isConsistent, at: .now)
-            (state.waitStart, state.isChanged) = (nil, false)
+            (state.waitStart, state.isChanged, state.hasFailed) = (nil, false, false)
         }
     }
 
@@ -201,8 +203,18 @@ package final class Verification: Sendable {
     /// Records that a lock ended the verification: it is repeated at the next unlock.
     func interrupt() { end(in: .idle) }
 
-    /// Records that the verification has failed: it is repeated at the next ``renew(after:now:)``.
-    func fail() { end(in: .failed) }
+    /// Records that the disk or the system has prevented the verification: it is repeated at the next ``renew(after:now:)``. Has no
+    /// effect for another fault: the keychain was locked or closed.
+    ///
+    /// - Returns: Whether it is the first failure since a verification that was completed.
+    func fail(with fault: KeychainFault) -> Bool {
+        guard fault.isTemporary else { return false }
+        end(in: .failed)
+        return state.withLock { state in
+            defer { state.hasFailed = true }
+            return !state.hasFailed
+        }
+    }
 
     private func end(in phase: Phase) {
         state.withLockAndSignal { state in

@@ -198,7 +198,7 @@ package struct MountClient: Sendable {
                 .failure,
                 """
                 The disk with the keychain of \(mountPoint), or with the data of this device, reports an error (Input/output error). \
-                Check the disk. This does not mean damage.
+                Check the disk.
                 """)
         case Errno.readOnlyFileSystem:
             return CLIError(

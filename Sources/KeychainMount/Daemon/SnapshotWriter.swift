@@ -80,7 +80,7 @@ final class SnapshotWriter: Sendable {
 
     /// Both files are on the disk of the keychain.
     private func copy(_ opened: OpenedKeychain, to path: String) throws(KeychainFault) -> BackupContents {
-        do throws(StoreCopyError) { return try opened.copy(to: path) } catch { throw error.fault }
+        do throws(CopyError<KeychainFault>) { return try opened.copy(to: path) } catch { throw error.cause }
     }
 
     /// Creates an empty file with mode 0600; SQLite would use the umask.

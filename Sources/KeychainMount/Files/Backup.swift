@@ -3,6 +3,7 @@ import Foundation
 import Fuse
 import Keychain
 import KeychainStorage
+import LinuxSupport
 import SystemPackage
 
 /// The result of `backup`.
@@ -85,7 +86,7 @@ package struct Backup: Sendable {
         let temporary: TemporaryFile
         let (contents, integrity): (BackupContents, String)
         do throws(Errno) { temporary = try TemporaryFile(for: path) } catch { throw failure(error) }
-        do throws(StoreCopyError) {
+        do throws(CopyError<KeychainFault>) {
             contents = try opened.copy(to: temporary.path)
         } catch {
             throw CLIError(error, keychain: keychain.path, copy: path)
@@ -116,7 +117,7 @@ package struct Backup: Sendable {
         try? FileManager.default.removeItem(atPath: snapshot.file)
         do throws(Errno) {
             let temporary = try TemporaryFile(for: path)
-            do throws(FileCopyError) { try temporary.copy(from: file) } catch { throw error.errno }
+            do throws(CopyError<Errno>) { try temporary.copy(from: file) } catch { throw error.cause }
             return try install(
                 temporary, snapshot.items, snapshot.leftOut, snapshot.commitNumber, snapshot.integrity)
         } catch {
@@ -151,7 +152,7 @@ package struct Backup: Sendable {
 
 extension CLIError {
     /// Maps the error of a copy. The message names the file that the disk refuses; damage is always that of the keychain.
-    init(_ error: StoreCopyError, keychain: String, copy path: String) {
+    init(_ error: CopyError<KeychainFault>, keychain: String, copy path: String) {
         switch error {
         case .copy(.diskFull): self.init(Errno.noSpace, writing: path)
         case .copy(.readOnly): self.init(Errno.readOnlyFileSystem, writing: path)

@@ -1,5 +1,6 @@
 import Keychain
 import KeychainStorage
+import LinuxSupport
 
 /// A keychain that was opened from its file.
 struct OpenedKeychain: Sendable {
@@ -40,7 +41,7 @@ struct OpenedKeychain: Sendable {
     /// Writes the contents of a backup to the empty file at `path` (S1), without items that must not leave this device.
     ///
     /// - Throws: `decode` after another copy was written over the keychain: an older state must not replace good backups.
-    func copy(to path: String) throws(StoreCopyError) -> BackupContents {
+    func copy(to path: String) throws(CopyError<KeychainFault>) -> BackupContents {
         try store.copy(to: path, verify: keychain.keys.verifyLastCommit) { (copy) throws(KeychainFault) in
             try keychain.prepareBackup(copy)
         }

@@ -25,7 +25,7 @@ struct PreservedCopy: ~Copyable {
 
     private static func copied(_ source: String, to path: String) throws(Errno) -> TemporaryFile? {
         let temporary = try TemporaryFile(for: path)
-        do throws(FileCopyError) { try temporary.copy(fileAt: source) } catch { throw error.errno }
+        do throws(CopyError<Errno>) { try temporary.copy(fileAt: source) } catch { throw error.cause }
         try temporary.synchronize()
         return temporary
     }
@@ -36,7 +36,7 @@ struct PreservedCopy: ~Copyable {
     /// Copies the bytes again, for modification, into a temporary file, whose lock shows that it is in use.
     func copy(to temporary: borrowing TemporaryFile) throws(Errno) {
         if let file = Self.place(of: file) {
-            do throws(FileCopyError) { try temporary.copy(fileAt: file) } catch { throw error.errno }
+            do throws(CopyError<Errno>) { try temporary.copy(fileAt: file) } catch { throw error.cause }
         }
         if let log = Self.place(of: log) { try temporary.copyLog(at: log) }
     }

@@ -40,7 +40,7 @@ enum RecoveredCopy {
 
     private static func copy(_ path: String, log: String) throws(Errno) -> TemporaryFile {
         let file = try TemporaryFile(for: URL(fileURLWithPath: path).resolvingSymlinksInPath().path)
-        do throws(FileCopyError) { try file.copy(fileAt: path) } catch { throw error.errno }
+        do throws(CopyError<Errno>) { try file.copy(fileAt: path) } catch { throw error.cause }
         // The log does not exist after an interrupted restore of a keychain that was closed.
         do throws(Errno) { try file.copyLog(at: log) } catch { if error != .noSuchFileOrDirectory { throw error } }
         return file

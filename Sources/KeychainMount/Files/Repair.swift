@@ -277,19 +277,18 @@ private final class SalvagedStore {
 
     /// - Parameter path: A path in a directory with free space.
     init(_ preservedCopy: borrowing PreservedCopy, beside path: String) throws(CLIError) {
-        do throws(Errno) {
-            let source = try TemporaryFile(for: path)
-            try preservedCopy.copy(to: source)
-            let temporary = try TemporaryFile(for: path)
-            do throws(KeychainFault) {
-                store = try SQLiteRecordStore.salvage(fileAt: source.path, to: temporary.path)
-            } catch {
-                throw error == .diskFull ? .noSpace : .ioError
-            }
-            self.temporary = temporary
+        let source = try Self.temporaryFile(beside: path)
+        do throws(Errno) { try preservedCopy.copy(to: source) } catch { throw CLIError(error, replacing: path) }
+        temporary = try Self.temporaryFile(beside: path)
+        do throws(KeychainFault) {
+            store = try SQLiteRecordStore.salvage(fileAt: source.path, to: temporary.path)
         } catch {
-            throw CLIError(error, replacing: path)
+            throw CLIError(error, keychain: path)
         }
+    }
+
+    private static func temporaryFile(beside path: String) throws(CLIError) -> TemporaryFile {
+        do throws(Errno) { return try TemporaryFile(for: path) } catch { throw CLIError(error, replacing: path) }
     }
 
     deinit { store.close() }

@@ -120,10 +120,10 @@ package struct Restore: Sendable {
         } catch {
             throw failure(error)
         }
-        do throws(FileCopyError) {
+        do throws(CopyError<Errno>) {
             try temporary.copy(fileAt: backup)
         } catch {
-            guard case .source(let errno) = error else { throw failure(error.errno) }
+            guard case .source(let errno) = error else { throw failure(error.cause) }
             throw CLIError(errno, replacing: backup)
         }
         do throws(Errno) { try temporary.synchronize() } catch { throw failure(error) }
