@@ -25,8 +25,8 @@ package struct ItemDescription: Sendable {
 
     /// The text: one `name: value` per line.
     package var text: String {
-        (["kSecClass: \(itemClass.suffix)"] + attributes.map { "\($0.name): \(Self.printable($0.value))" })
-            .joined(separator: "\n")
+        let lines = attributes.map { "\(Self.printable(name: $0.name)): \(Self.printable($0.value))" }
+        return (["kSecClass: \(itemClass.suffix)"] + lines).joined(separator: "\n")
     }
 
     /// An object in the format of `search --json`.
@@ -49,6 +49,12 @@ package struct ItemDescription: Sendable {
 
     private static func itemClass(_ bytes: [UInt8]) -> ItemClass? {
         ItemClass.allCases.first { Array($0.suffix.utf8) == bytes }
+    }
+
+    /// Returns a name unchanged; in hexadecimal if it has characters with an effect on a terminal or on the value
+    /// after it, because every program that copies files brings its own names.
+    private static func printable(name: String) -> String {
+        Printable.text(name) == name ? name : Hexadecimal.text(Array(name.utf8))
     }
 
     /// Returns text unchanged, on one line; other bytes in hexadecimal.
