@@ -11,7 +11,7 @@ extension KeychainFault {
         switch error {
         case let error as KeychainFault: self = error
         case let error as DatabaseError: self.init(error.extendedResultCode)
-        case is RowDecodingError, is MissingColumn: self = .decode
+        case is RowDecodingError, is InvalidColumn: self = .decode
         default: self = .io(ResultCode.SQLITE_ERROR.rawValue)
         }
     }

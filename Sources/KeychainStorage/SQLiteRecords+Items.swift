@@ -1,5 +1,6 @@
 internal import Keychain
 internal import SQLiteRows
+internal import SecretCrypto
 
 extension SQLiteRecords {
     private static let itemColumns = """
@@ -25,11 +26,13 @@ extension SQLiteRecords {
         SELECT \(itemColumns), \(ciphertext) FROM item WHERE id = ?
         """
     static let secretOfItem = "SELECT \(ciphertext) FROM item WHERE id = ?"
-    /// NULL, as for an item without a secret, if there are two ciphertexts, or one that is not where its size puts it.
+    /// NULL, as for an item without a secret, if there are two ciphertexts, or one that is not where its size puts it, or is
+    /// longer than the chunks that have a seal.
     static let ciphertext = """
-        CASE WHEN secret_row IS NULL THEN CASE WHEN length(secret) <= \(ItemRecord.longestShortSecret) THEN secret END \
+        CASE WHEN secret_row IS NULL THEN \(ValueLimit.bounded("secret", to: ItemRecord.longestShortSecret)) \
         WHEN secret IS NULL THEN (SELECT ciphertext FROM secret \
-        WHERE id = secret_row AND length(ciphertext) > \(ItemRecord.longestShortSecret)) END
+        WHERE id = secret_row AND typeof(ciphertext) = 'blob' AND length(ciphertext) > \(ItemRecord.longestShortSecret) \
+        AND length(ciphertext) <= length(secret_seals) / \(NonceAndTag.byteCount) * \(SecretChunks.size)) END
         """
 
     func item(id: RowID) throws(KeychainFault) -> ItemRecord? {
@@ -69,11 +72,17 @@ extension SQLiteRecords {
     }
 
     func itemWithSecret(id: RowID) throws(KeychainFault) -> (item: ItemRecord, secret: [UInt8])? {
-        try row(Self.itemWithSecret, [.row(id)]) { row in (try Self.item(row), row.optionalBytes(14) ?? []) }
+        do throws(KeychainFault) {
+            return try row(Self.itemWithSecret, [.row(id)]) { row in (try Self.item(row), row.optionalBytes(14) ?? []) }
+        } catch {
+            // Contents may be longer than any other column.
+            guard error == .decode, let item = try item(id: id) else { throw error }
+            return (item, try secret(of: id))
+        }
     }
 
     func secret(of item: RowID) throws(KeychainFault) -> [UInt8] {
-        try row(Self.secretOfItem, [.row(item)]) { $0.optionalBytes(0) ?? [] } ?? []
+        try row(Self.secretOfItem, [.row(item)], longestValue: ValueLimit.row) { $0.optionalBytes(0) ?? [] } ?? []
     }
 
     static let alwaysItem = "SELECT 1 FROM item WHERE directory = ? AND always_tag IS NOT NULL LIMIT 1"

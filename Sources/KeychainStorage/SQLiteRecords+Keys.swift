@@ -57,10 +57,8 @@ extension SQLiteRecords {
     }
 
     func slots() throws(KeychainFault) -> [SlotRecord] {
-        let sql = """
-            SELECT id, kind, user_key_generation, ephemeral, parameters, user_key_seal, user_key, recipient_seal, \
-            recipient FROM slot ORDER BY id
-            """
+        let bytes = ["ephemeral", "parameters", "user_key_seal", "user_key", "recipient_seal", "recipient"]
+        let sql = "SELECT id, kind, user_key_generation, \(Self.bounded(bytes)) FROM slot ORDER BY id"
         return try wellFormedRows(sql) { row in
             SlotRecord(
                 id: try row.number(0), kind: try row.value(1), parameters: try row.bytes(4),
@@ -91,7 +89,7 @@ extension SQLiteRecords {
     }
 
     func devices() throws(KeychainFault) -> [DeviceRecord] {
-        try wellFormedRows("SELECT id, tag FROM device ORDER BY id") { row in
+        try wellFormedRows("SELECT id, \(ValueLimit.bounded("tag")) FROM device ORDER BY id") { row in
             DeviceRecord(id: try row.number(0), tag: try row.tag(1))
         }
     }
@@ -102,8 +100,8 @@ extension SQLiteRecords {
 
     func classKeys() throws(KeychainFault) -> [ClassKeyRecord] {
         let sql = """
-            SELECT purpose, generation, device, wrapping, user_key_generation, keys_seal, keys FROM class_key \
-            ORDER BY purpose, generation, device, wrapping
+            SELECT purpose, generation, device, wrapping, user_key_generation, \(Self.bounded(["keys_seal", "keys"])) \
+            FROM class_key ORDER BY purpose, generation, device, wrapping
             """
         return try wellFormedRows(sql) { row in
             guard let raw = UInt8(exactly: try row.number(0)), let purpose = KeyPurpose(rawValue: raw)
@@ -139,7 +137,8 @@ extension SQLiteRecords {
     }
 
     func userKeys() throws(KeychainFault) -> [UserKeyRecord] {
-        try wellFormedRows("SELECT generation, key_seal, key FROM user_key ORDER BY generation") { row in
+        let sql = "SELECT generation, \(Self.bounded(["key_seal", "key"])) FROM user_key ORDER BY generation"
+        return try wellFormedRows(sql) { row in
             UserKeyRecord(generation: try row.number(0), key: try row.sealed(nonceAndTag: 1, ciphertext: 2))
         }
     }
@@ -151,6 +150,10 @@ extension SQLiteRecords {
         damaged.classKeys = try rowCount("class_key") - classKeys().count
         damaged.userKeys = try rowCount("user_key") - userKeys().count
         return damaged
+    }
+
+    private static func bounded(_ columns: [String]) -> String {
+        columns.map { ValueLimit.bounded($0) }.joined(separator: ", ")
     }
 
     private func rowCount(_ table: String) throws(KeychainFault) -> Int {

@@ -12,9 +12,9 @@ extension SQLiteRecords {
     }
 
     func pastWithSecret(id: RowID) throws(KeychainFault) -> (past: PastRecord, secret: [UInt8])? {
-        try row("SELECT \(Self.pastColumns), \(Self.ciphertext) FROM past WHERE id = ?", [.row(id)]) { row in
-            (try Self.past(row), row.optionalBytes(10) ?? [])
-        }
+        guard let past = try past(id: id) else { return nil }
+        let sql = "SELECT \(Self.ciphertext) FROM past WHERE id = ?"
+        return (past, try row(sql, [.row(id)], longestValue: ValueLimit.row) { $0.optionalBytes(0) ?? [] } ?? [])
     }
 
     func pastValues(after: RowID, limit: Int) throws(KeychainFault) -> [PastRecord] {
@@ -118,7 +118,7 @@ extension SQLiteRecords {
                 ("(item, kind) > (?, ?)", [SQLValue.row($0.item), .integer($0.kind)])
             } ?? ("true", [])
         let sql = """
-            SELECT item, kind, tag FROM item_key NOT INDEXED WHERE \(condition) ORDER BY item, kind LIMIT ?
+            SELECT item, kind, \(ValueLimit.bounded("tag")) FROM item_key NOT INDEXED WHERE \(condition) ORDER BY item, kind LIMIT ?
             """
         var page = ItemKeyPage()
         let found = try rows(sql, arguments + [.limit(limit)]) { row in

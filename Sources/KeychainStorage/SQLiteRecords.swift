@@ -11,13 +11,14 @@ struct SQLiteRecords: RecordWriter {
     /// The flag of the transaction; nil for reads.
     var erasures: ErasureFlag?
 
-    /// Returns the rows of `sql`, each decoded at the present row of the statement.
+    /// Returns the rows of `sql`, each decoded at the present row of the statement. A row with a value of more than
+    /// ``ValueLimit/column`` bytes is ``KeychainFault/decode``.
     func rows<Record>(
         _ sql: String, _ arguments: [SQLValue] = [], _ record: (borrowing StatementRow) throws -> Record
     ) throws(KeychainFault) -> [Record] {
         try KeychainFault.mapping(db) {
             var records: [Record] = []
-            try db.forEachRow(sql, arguments) { row in
+            try db.forEachRow(sql, arguments, longestValue: ValueLimit.column) { row in
                 records.append(try record(row))
                 return true
             }
@@ -58,13 +59,14 @@ struct SQLiteRecords: RecordWriter {
         return found.compactMap { $0 }
     }
 
-    /// Returns the first row of `sql`.
+    /// Returns the first row of `sql`. A value of more than `longestValue` bytes is ``KeychainFault/decode``.
     func row<Record>(
-        _ sql: String, _ arguments: [SQLValue] = [], _ record: (borrowing StatementRow) throws -> Record
+        _ sql: String, _ arguments: [SQLValue] = [], longestValue: Int = ValueLimit.column,
+        _ record: (borrowing StatementRow) throws -> Record
     ) throws(KeychainFault) -> Record? {
         try KeychainFault.mapping(db) {
             var found: Record?
-            try db.forEachRow(sql, arguments) { row in
+            try db.forEachRow(sql, arguments, longestValue: longestValue) { row in
                 found = try record(row)
                 return false
             }

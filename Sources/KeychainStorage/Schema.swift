@@ -15,9 +15,6 @@ enum Schema {
     /// no other.
     static let storePage = 2
 
-    /// The maximum size of a row in bytes: a secret of 512 MiB, the limit of the format (R35), and the other columns.
-    static let longestRow = (512 << 20) + (1 << 20)
-
     /// The statements in the order of creation, spelled as SQLite stores them. Part of the store format.
     static let statements = tables + StoreIndex.all.map(\.statement)
 

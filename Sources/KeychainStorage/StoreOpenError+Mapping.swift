@@ -33,7 +33,7 @@ extension StoreOpenError {
         self =
             switch code.primaryResultCode {
             case .SQLITE_NOTADB: .notAKeychain
-            case .SQLITE_CORRUPT: .damaged
+            case .SQLITE_CORRUPT, .SQLITE_TOOBIG: .damaged
             case .SQLITE_BUSY, .SQLITE_LOCKED: .inUse(processID: 0)
             case .SQLITE_FULL: .diskFull
             case .SQLITE_READONLY: .readOnlyFileSystem

@@ -99,11 +99,11 @@ extension WriterConnection {
     /// bytes. The size stays the same, so that nothing moves within the page.
     private static func rewriteStorePage(_ db: Database) throws {
         // A new store has no row until it is filled, before it gets its name.
-        guard let salt = try Data.fetchOne(db, sql: "SELECT salt FROM store") else { return }
+        guard let salt = try SQLiteRecords(db: db).row("SELECT salt FROM store", [], { try $0.bytes(0, count: 16) })
+        else { return }
         var changed = salt
-        guard let first = changed.indices.first else { throw KeychainFault.decode }
-        changed[first] ^= 1
-        for value in [changed, salt] { try db.execute(sql: "UPDATE store SET salt = ?", arguments: [value]) }
+        changed[0] ^= 1
+        for value in [changed, salt] { _ = try db.change("UPDATE store SET salt = ?", [.blob(value)]) }
     }
 
     /// Moves the log into the database and truncates it.

@@ -317,10 +317,12 @@ extension WriterConnection {
         let dispatchQueue = Mutex<DispatchQueueReference?>(nil)
         configuration.prepareDatabase { db in
             dispatchQueue.withLock { $0 = .current() }
-            try db.limitUntrustedFile(longestRow: Schema.longestRow)
+            // Until the schema is known, no value may be as long as contents.
+            try db.limitUntrustedFile(longestValue: ValueLimit.column)
             for setting in role.settings { try db.execute(sql: "PRAGMA \(setting)") }
             if role == .writer { try useLog(db) }
             try prepare(db)
+            db.limitValues(to: ValueLimit.row)
         }
         // An empty path would be a separate database in a temporary file.
         guard let path = file.path.string.addingPercentEncoding(withAllowedCharacters: .urlPathAllowed), !path.isEmpty

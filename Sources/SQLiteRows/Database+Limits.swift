@@ -6,14 +6,20 @@ extension Database {
     /// Prepares the connection for a file from an untrusted source: <https://www.sqlite.org/security.html>. Statements
     /// that damage the schema fail, triggers and views are ignored, and statements and rows are limited in size.
     ///
-    /// - Parameter longestRow: The maximum size of a row in bytes. A longer one fails with SQLITE_TOOBIG.
+    /// - Parameter longestValue: See ``limitValues(to:)``.
     /// - Throws: `DatabaseError`.
-    package func limitUntrustedFile(longestRow: Int) throws {
+    package func limitUntrustedFile(longestValue: Int) throws {
         guard let connection = unsafe sqliteConnection else { throw DatabaseError(resultCode: .SQLITE_MISUSE) }
         let result = unsafe sqlite_rows_set_defensive(connection)
         guard result == SQLITE_OK else { throw DatabaseError(resultCode: ResultCode(rawValue: result)) }
-        unsafe sqlite3_limit(connection, SQLITE_LIMIT_LENGTH, Int32(clamping: longestRow))
+        limitValues(to: longestValue)
         for (limit, value) in Self.limits { unsafe sqlite3_limit(connection, limit, value) }
+    }
+
+    /// Sets the maximum size of a value, and of a row that is written, in bytes. A longer one fails with SQLITE_TOOBIG.
+    package func limitValues(to longest: Int) {
+        guard let connection = unsafe sqliteConnection else { return }
+        unsafe sqlite3_limit(connection, SQLITE_LIMIT_LENGTH, Int32(clamping: longest))
     }
 
     /// <https://www.sqlite.org/c3ref/c_limit_attached.html>

@@ -8,13 +8,19 @@ internal import GRDBSQLite
 /// does.
 extension Database {
     /// Calls `body` with each row until it returns false.
+    ///
+    /// - Parameter longestValue: The maximum number of bytes of a value that the query returns or compares. SQLite reads a
+    ///   longer one only to its size.
+    /// - Throws: ``InvalidColumn`` at a row with a longer value.
     package func forEachRow(
-        _ sql: String, _ arguments: [SQLValue], _ body: (borrowing StatementRow) throws -> Bool
+        _ sql: String, _ arguments: [SQLValue], longestValue: Int, _ body: (borrowing StatementRow) throws -> Bool
     ) throws {
         let statement = unsafe try cachedStatement(sql: sql).sqliteStatement
         defer { unsafe Self.end(statement) }
         unsafe try bind(arguments, to: statement)
-        while unsafe try step(statement) { guard unsafe try body(StatementRow(statement)) else { return } }
+        while unsafe try step(statement, longestValue: longestValue) {
+            guard unsafe try body(StatementRow(statement)) else { return }
+        }
     }
 
     /// Executes a statement that changes rows. Returns the number of changed rows.
@@ -32,6 +38,19 @@ extension Database {
         case SQLITE_ROW: return true
         case SQLITE_DONE: return false
         case let code: throw failure(code)
+        }
+    }
+
+    /// Advances to the next row under another limit than the connection's. The limit applies to this step only, because
+    /// the body of a loop may use the connection.
+    private func step(_ statement: OpaquePointer, longestValue: Int) throws -> Bool {
+        guard let connection = unsafe sqliteConnection else { throw failure(SQLITE_MISUSE) }
+        let usual = unsafe sqlite3_limit(connection, SQLITE_LIMIT_LENGTH, Int32(clamping: longestValue))
+        defer { unsafe sqlite3_limit(connection, SQLITE_LIMIT_LENGTH, usual) }
+        do {
+            return unsafe try step(statement)
+        } catch let error as DatabaseError where error.resultCode == .SQLITE_TOOBIG {
+            throw InvalidColumn()
         }
     }
 

@@ -1,7 +1,7 @@
 internal import GRDBSQLite
 
-/// A column that must not be NULL contains NULL.
-package struct MissingColumn: Error {}
+/// A column contains NULL where it must not, or more bytes than the query permits.
+package struct InvalidColumn: Error {}
 
 /// The present row of a statement. Columns are addressed by index from 0, and read from SQLite's memory until the next
 /// step.
@@ -14,8 +14,8 @@ package struct MissingColumn: Error {}
     @_lifetime(immortal)
     init(_ statement: OpaquePointer) { unsafe self.statement = statement }
 
-    package func integer(_ index: Int) throws(MissingColumn) -> Int64 {
-        guard !isNull(index) else { throw MissingColumn() }
+    package func integer(_ index: Int) throws(InvalidColumn) -> Int64 {
+        guard !isNull(index) else { throw InvalidColumn() }
         return unsafe sqlite3_column_int64(statement, Int32(clamping: index))
     }
 

@@ -87,6 +87,12 @@ extension RecordWriter {
         var item = item
         let isLong = secret.count > ItemRecord.longestShortSecret
         item.secretRow = isLong ? RowID(rawValue: item.id.rawValue + 1_000_000) : nil
+        // A ciphertext without a seal for each chunk is not read.
+        while let seal = item.secretNoncesAndTags.last,
+            item.secretNoncesAndTags.count * SecretChunks.size < secret.count
+        {
+            item.secretNoncesAndTags.append(seal)
+        }
         try put(item, secret: secret)
     }
 }

@@ -71,7 +71,7 @@ struct UntrustedFileTests {
             String(repeating: "(1 + ", count: depth) + "1" + String(repeating: ")", count: depth)
         }
         try withConnection(access) { db in
-            let length = Schema.longestRow
+            let length = ValueLimit.row
             #expect(code(db, "SELECT length(zeroblob(\(length)))") == nil)
             #expect(code(db, "SELECT length(zeroblob(\(length + 1)))") == .SQLITE_TOOBIG)
             #expect(code(db, "SELECT \(list(100))") == nil)

@@ -10,6 +10,8 @@ import nacl.exceptions
 
 SEAL, KEY, TAG, CHUNK = 40, 32, 16, 65536
 LIST_LIMIT, METADATA_LIMIT = 122_880, 124_928
+# The longest column of a row of keys, and of another row.
+KEY_LIMIT, COLUMN_LIMIT = 4096, 8192 * SEAL
 CONTENTS_LIMIT, ATTRIBUTES_LIMIT, ROW_ID_LIMIT, FIRST_ROW = 2 ** 29, 65_536, 2 ** 62, 100
 FORMAT, APPLICATION_ID = 2, 0x4B434653
 # The longest ciphertext of contents in the item's own row.

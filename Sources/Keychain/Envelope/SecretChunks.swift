@@ -4,12 +4,12 @@ import SecretCrypto
 ///
 /// The secret is padded first and then divided. Each chunk has its own nonce and tag, and its index and the number
 /// of chunks as associated data, so that chunks cannot be exchanged, dropped or truncated.
-enum SecretChunks {
+package enum SecretChunks {
     /// The size of a full chunk in bytes of plaintext.
-    static let size = 64 << 10
+    package static let size = 64 << 10
 
     /// Returns the number of chunks of a secret; 0 for an item without one, 1 for an empty secret.
-    static func count(for secretCount: Int?) -> Int {
+    package static func count(for secretCount: Int?) -> Int {
         guard let secretCount else { return 0 }
         let padded = Padding.paddedCount(secretCount)
         return padded / size + (padded % size == 0 ? 0 : 1)
