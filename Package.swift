@@ -47,7 +47,8 @@ let package = Package(
         .executableTarget(
             name: "keychainfs",
             dependencies: [
-                "KeychainMount", "DeviceState", "Keychain", "CWipingMalloc", argumentParser, logging, system,
+                "KeychainMount", "DeviceState", "Keychain", "LinuxSupport", "CWipingMalloc", argumentParser, logging,
+                system,
             ],
             swiftSettings: strict),
         // The program's allocator: wipes what it frees. Never linked into a library.

@@ -30,6 +30,18 @@ struct LockedFile: Hashable, Sendable {
 
 /// Finds the process that has locked a file, in the kernel's list.
 enum LockHolder {
+    /// The bytes that SQLite locks (os_unix.c, `PENDING_BYTE`).
+    private static let sqliteBytes: Range<Int64> = 0x4000_0000..<0x4000_0200
+
+    /// Returns the process that has opened the file for writing; nil if no process has. Does not need `/proc`.
+    static func writer(of descriptor: FileDescriptor) throws(StoreOpenError) -> Int32? {
+        do throws(Errno) {
+            return try WriteLock.holder(of: sqliteBytes, in: descriptor)
+        } catch {
+            throw StoreOpenError(error)
+        }
+    }
+
     enum Kind {
         /// SQLite's POSIX lock for writing, on any of its lock bytes (from 0x4000_0000, os_unix.c).
         case sqlite

@@ -217,8 +217,7 @@ extension WriterConnection {
             do throws(StoreOpenError) {
                 // Best effort: not every file system has flock. Refused while a writer is about to open.
                 let isFree = flock(descriptor.rawValue, LOCK_SH | LOCK_NB) == 0 || errno != EWOULDBLOCK
-                let locked = LockedFile(lockedBy: descriptor) ?? LockedFile(file.identity)
-                let holder = LockHolder.processID(of: .sqlite, on: locked)
+                let holder = try LockHolder.writer(of: descriptor)
                 guard isFree, holder == nil else { throw .inUse(processID: holder ?? 0) }
                 try file.neighbors.requirePlain()
                 guard try !file.hasOwnLog(descriptor) else { throw .needsRecovery }
@@ -242,12 +241,28 @@ extension WriterConnection {
     }
 
     /// Checks the header, and determines the name under which the kernel lists locks of `file` by locking it briefly.
+    ///
+    /// - Throws: `inUse` if a process is reading the file. The list of locks does not contain that process if it is in another
+    ///   PID namespace, and does not exist in a service with `ProcSubset=pid`.
     private static func identify(_ file: StoreFile) throws(StoreOpenError) -> LockedFile {
         let descriptor = try file.openChecked(.readWrite)
         defer { unlock(descriptor) }
-        // Shared only if a reader holds a lock: another writer would take this process's shared lock for a reader's.
-        if flock(descriptor.rawValue, LOCK_EX | LOCK_NB) != 0 { _ = flock(descriptor.rawValue, LOCK_SH | LOCK_NB) }
-        return LockedFile(lockedBy: descriptor) ?? LockedFile(file.identity)
+        let isRead = !lockAlone(descriptor)
+        // Another writer would take this process's shared lock for a reader's.
+        if isRead { _ = flock(descriptor.rawValue, LOCK_SH | LOCK_NB) }
+        let locked = LockedFile(lockedBy: descriptor) ?? LockedFile(file.identity)
+        guard isRead else { return locked }
+        throw .inUse(processID: LockHolder.processID(of: .reader, on: locked, except: getpid()) ?? 0)
+    }
+
+    /// Locks a file with flock(2), so that no reader has it. Returns false if a reader keeps it; a writer, which is being opened,
+    /// has it only briefly. Not every file system has flock.
+    private static func lockAlone(_ descriptor: FileDescriptor) -> Bool {
+        for _ in 0..<20 {
+            guard flock(descriptor.rawValue, LOCK_EX | LOCK_NB) != 0, errno == EWOULDBLOCK else { return true }
+            usleep(5000)
+        }
+        return false
     }
 
     /// Creates a keychain without records in `file`, which is empty.

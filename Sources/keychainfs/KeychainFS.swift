@@ -2,6 +2,7 @@ import ArgumentParser
 import DeviceState
 import Glibc
 import KeychainMount
+import LinuxSupport
 
 /// `keychainfs`: the commands of the contract, section 8.
 @main
@@ -30,9 +31,10 @@ struct KeychainFS: ParsableCommand {
     static func main() {
         MemorySetup.prepare()
         let helper = MountHelperArguments(
-            CommandLine.arguments, commands: configuration.subcommands.map { $0._commandName } + ["help"])
-        if helper.arguments == nil { checkCommand(Array(CommandLine.arguments.dropFirst())) }
-        main(helper.arguments)
+            ProgramArguments.all, commands: configuration.subcommands.map { $0._commandName } + ["help"])
+        let words = Array(ProgramArguments.all.dropFirst())
+        if helper.arguments == nil { checkCommand(words) }
+        main(helper.arguments ?? words)
     }
 
     /// Without a command: prints the mounted keychains if standard output is a terminal, otherwise the help.

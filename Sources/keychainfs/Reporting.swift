@@ -24,7 +24,8 @@ enum Console {
 /// - Parameter hasSecrets: Whether the process will contain a passphrase or keys. It is hardened before.
 func reporting(hasSecrets: Bool = false, _ body: () throws(CLIError) -> Void) throws {
     ProcessSetup.run(hasSecrets: hasSecrets)
-    do {
+    do throws(CLIError) {
+        try ProcessSetup.requireProc()
         try body()
     } catch {
         Console.message(error.message)

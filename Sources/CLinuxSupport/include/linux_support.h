@@ -1,6 +1,7 @@
 /* The functions of Linux, glibc and libdispatch that Swift's modules lack, and logind through libsystemd's sd-bus. */
 #pragma once
 #include <errno.h>
+#include <limits.h>
 #include <poll.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -29,6 +30,14 @@ int file_stamp_of(const char *path, struct file_stamp *stamp);
 /* Sets no_new_privs (prctl(2)) permanently for all threads of this process. Returns a negative errno on failure; it may then be
    set for the calling thread only. */
 int new_privileges_renounce(void);
+
+/* Gets the process that has locked bytes of a file for writing with a POSIX lock (fcntl_locking(2)): its ID, 0 if it is in a PID namespace
+   that is not visible, LOCK_HOLDER_NONE if no process has, or a negative errno. The file needs to be open for reading only. */
+#define LOCK_HOLDER_NONE INT_MAX
+int lock_holder(int descriptor, int64_t start, int64_t length);
+
+/* Gets the arguments of main, which belong to the process. Returns their number. */
+int program_arguments(char ***result);
 
 /* Returns the retained Dispatch queue that runs the caller, who releases it; outside of a queue a global one, or NULL. */
 void *dispatch_queue_retain_current(void);

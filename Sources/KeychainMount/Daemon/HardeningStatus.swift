@@ -13,7 +13,7 @@ package struct HardeningStatus: Codable, Sendable {
     package let allocatorWipes: Bool
     /// Whether the daemon cannot gain privileges by starting a program (`no_new_privs`, prctl(2)).
     package let noNewPrivileges: Bool
-    /// Whether the system has swap space, to which memory that is not locked may be written.
+    /// Whether the system has swap space, to which memory that is not locked may be written, or that is unknown.
     package let swapActive: Bool
     /// Yama's `ptrace_scope`. 0 permits a user to trace all of the user's dumpable processes; nil if it does not exist.
     package let ptraceScope: Int?

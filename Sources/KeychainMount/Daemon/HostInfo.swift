@@ -26,8 +26,9 @@ package struct HostInfo: Sendable {
             }
     }
 
-    /// Whether there is swap space: /proc/swaps has a heading, and a line for each area.
-    var hasSwap: Bool { text("/proc/swaps").split(separator: "\n").count > 1 }
+    /// Whether there is swap space, or that is unknown: /proc/swaps has a heading, and a line for each area. A service with
+    /// `ProcSubset=pid` does not see it.
+    var hasSwap: Bool { text("/proc/swaps").split(separator: "\n").count != 1 }
 
     /// /proc/sys/kernel/yama/ptrace_scope; nil without Yama.
     var ptraceScope: Int? { Int(word("/proc/sys/kernel/yama/ptrace_scope")) }

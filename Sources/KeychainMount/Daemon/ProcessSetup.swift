@@ -1,5 +1,6 @@
 import Foundation
 import Fuse
+import LinuxSupport
 import SecretCrypto
 
 /// The initial setup of every process of this program.
@@ -15,6 +16,14 @@ package enum ProcessSetup {
         guard hasSecrets else { return }
         CrashReports.disable()
         _ = ProcessHardening.apply()
+    }
+
+    /// Requires `/proc`. Without it no mount, no lock and no process is visible, and the result of a command would be wrong:
+    /// "not mounted", or a copy of a file that a daemon is writing.
+    package static func requireProc() throws(CLIError) {
+        guard !ProcFileSystem.isMounted else { return }
+        throw CLIError(
+            .failure, "/proc is not mounted here, where commands find mounts and processes: 'mount -t proc proc /proc'.")
     }
 
     /// For a process that was started by mount(8): ``HomeDirectory/correct()``.

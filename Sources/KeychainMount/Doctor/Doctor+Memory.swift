@@ -34,7 +34,12 @@ extension Doctor {
 
     private var swap: Diagnosis.Finding {
         let areas = host.swapAreas
-        guard !areas.isEmpty else { return .init("swap", .ok, "There is no swap space.") }
+        guard !areas.isEmpty else {
+            guard host.hasSwap else { return .init("swap", .ok, "There is no swap space.") }
+            return .init(
+                "swap", .warning, "It is unknown whether there is swap space: /proc/swaps cannot be read.",
+                "'swapon --show' outside of this sandbox.")
+        }
         guard let readable = areas.first(where: { $0.medium == .readable }) else {
             return .init("swap", .ok, "Swap space is encrypted, or memory.")
         }
