@@ -21,9 +21,7 @@ struct LockedFile: Hashable, Sendable {
 
     /// Determines the name by the lock that this process holds on `descriptor`; nil without a lock, or without `/proc`.
     init?(lockedBy descriptor: FileDescriptor) {
-        let text = try? String(contentsOfFile: "/proc/self/fdinfo/\(descriptor.rawValue)", encoding: .utf8)
-        let lock = text?.split(separator: "\n").first { $0.hasPrefix("lock:") }
-        guard let line = lock.flatMap({ LockLine($0.dropFirst("lock:".count)) }) else { return nil }
+        guard let line = LockLine.ofDescriptor("\(descriptor.rawValue)").first else { return nil }
         name = line.file
     }
 }
@@ -57,6 +55,14 @@ enum LockHolder {
         return text.split(separator: "\n").lazy.compactMap { LockLine($0) }
             .first { $0.file == file.name && $0.isOf(kind) && $0.processID != own }?.processID
     }
+
+    /// The number of descriptors of this process with a shared flock(2) on the file.
+    static func ownLocks(on file: LockedFile) -> Int {
+        let descriptors = (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/fdinfo")) ?? []
+        return descriptors.count { descriptor in
+            LockLine.ofDescriptor(descriptor).contains { $0.file == file.name && $0.isOf(.reader) }
+        }
+    }
 }
 
 /// `1: POSIX  ADVISORY  WRITE 1234 00:1b:131 1073741824 1073742335`
@@ -76,6 +82,14 @@ private struct LockLine {
         self.processID = processID
         file = String(fields[5])
         end = UInt64(fields[7]) ?? .max
+    }
+
+    /// Returns the locks of a descriptor of this process (proc_pid_fdinfo(5)).
+    static func ofDescriptor(_ number: String) -> [LockLine] {
+        let text = (try? String(contentsOfFile: "/proc/self/fdinfo/\(number)", encoding: .utf8)) ?? ""
+        return text.split(separator: "\n").compactMap { line in
+            line.hasPrefix("lock:") ? LockLine(line.dropFirst("lock:".count)) : nil
+        }
     }
 
     func isOf(_ kind: LockHolder.Kind) -> Bool {

@@ -251,7 +251,8 @@ extension WriterConnection {
         // Another writer would take this process's shared lock for a reader's.
         if isRead { _ = flock(descriptor.rawValue, LOCK_SH | LOCK_NB) }
         let locked = LockedFile(lockedBy: descriptor) ?? LockedFile(file.identity)
-        guard isRead else { return locked }
+        // A file that this process is creating has its own lock (`TemporaryFiles`).
+        guard isRead, LockHolder.ownLocks(on: locked) < 2 else { return locked }
         throw .inUse(processID: LockHolder.processID(of: .reader, on: locked, except: getpid()) ?? 0)
     }
 

@@ -31,7 +31,7 @@ struct BackupCommand: ParsableCommand {
     var backup: String
 
     func validate() throws {
-        if backup.isEmpty { throw ValidationError("The name of the backup is empty.") }
+        try requireFileName(backup, of: "backup")
         if verify, keychain.file != nil { throw ValidationError("--verify takes a BACKUP and no --keychain.") }
     }
 
@@ -93,7 +93,7 @@ struct RestoreCommand: ParsableCommand {
     var backup: String
 
     func validate() throws {
-        if backup.isEmpty { throw ValidationError("The name of the backup is empty.") }
+        try requireFileName(backup, of: "backup")
     }
 
     func run() throws {

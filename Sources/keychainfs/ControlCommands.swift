@@ -97,6 +97,8 @@ struct ShowCommand: ParsableCommand {
     @Argument(help: "The item's file in a mount.", completion: .file())
     var file: String
 
+    func validate() throws { try requireFileName(file, of: "item") }
+
     func run() throws {
         try reporting { () throws(CLIError) in
             let description = try ItemDescription(file: file)

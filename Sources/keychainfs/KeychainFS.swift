@@ -80,7 +80,7 @@ struct KeychainOption: ParsableArguments {
     }
 
     func validate() throws {
-        if file?.isEmpty == true { throw ValidationError("The name of the keychain file is empty.") }
+        try requireFileName(file, of: "keychain file")
     }
 }
 
@@ -94,7 +94,7 @@ struct MountPointArgument: ParsableArguments {
     var path: String { DefaultPaths.absolute(mountPoint ?? DefaultPaths().mountPoint) }
 
     func validate() throws {
-        if mountPoint?.isEmpty == true { throw ValidationError("The name of the mount point is empty.") }
+        try requireFileName(mountPoint, of: "mount point")
     }
 }
 
@@ -114,11 +114,11 @@ struct UnlockOptions: ParsableArguments {
     var recovery = false
 
     func validate() throws {
+        try requireFileName(keyFile, of: "key file")
         guard keyFile != nil else {
             if withPassphrase { throw ValidationError("--with-passphrase needs a --key-file.") }
             return
         }
-        if keyFile?.isEmpty == true { throw ValidationError("The name of the key file is empty.") }
         if recovery { throw ValidationError("--key-file and --recovery exclude each other.") }
         guard passphraseFile == nil || withPassphrase else {
             throw ValidationError("--key-file and --passphrase-file exclude each other, except with --with-passphrase.")

@@ -100,8 +100,8 @@ struct MountTargetOptions: ParsableArguments {
     var mountPoint: String { DefaultPaths.absolute(second ?? first ?? DefaultPaths().mountPoint) }
 
     func validate() throws {
-        if second != nil, first?.isEmpty == true { throw ValidationError("The name of the keychain file is empty.") }
-        if (second ?? first)?.isEmpty == true { throw ValidationError("The name of the mount point is empty.") }
+        if second != nil { try requireFileName(first, of: "keychain file") }
+        try requireFileName(second ?? first, of: "mount point")
     }
 }
 
@@ -140,6 +140,11 @@ struct MountHelperCommand: ParsableCommand {
     @Flag(name: .customShort("s"), help: "Pass over unknown options.") var isSloppy = false
     @Flag(name: .customShort("n"), help: "No effect.") var writesNoTable = false
     @Flag(name: .customShort("v"), help: "No effect.") var isVerbose = false
+
+    func validate() throws {
+        try requireFileName(source, of: "keychain file")
+        try requireFileName(mountPoint, of: "mount point")
+    }
 
     func run() throws {
         ProcessSetup.correctHome()

@@ -42,7 +42,7 @@ struct SearchCommand: ParsableCommand {
     }
 
     func validate() throws {
-        if mountPoint?.isEmpty == true { throw ValidationError("The name of the mount point is empty.") }
+        try requireFileName(mountPoint, of: "mount point")
         if json, null { throw ValidationError("--json and -0 exclude each other.") }
     }
 

@@ -27,7 +27,7 @@ struct SlotTargetOptions: ParsableArguments {
     var owner: String?
 
     func validate() throws {
-        if mountPoint?.isEmpty == true { throw ValidationError("The name of the mount point is empty.") }
+        try requireFileName(mountPoint, of: "mount point")
         if mountPoint != nil, keychain.file != nil {
             throw ValidationError("--keychain and a mount point exclude each other.")
         }
@@ -69,8 +69,9 @@ struct SlotSecretOptions: ParsableArguments {
     var weakKeyFile = false
 
     func validate() throws {
-        if [passphraseFile, keyFile, newPassphraseFile, newKeyFile].contains("") {
-            throw ValidationError("The name of a file is empty.")
+        for file in [keyFile, newKeyFile] { try requireFileName(file, of: "key file") }
+        for file in [passphraseFile, newPassphraseFile] where file != "-" {
+            try requireFileName(file, of: "passphrase file")
         }
         if withPassphrase, keyFile == nil { throw ValidationError("--with-passphrase needs a --key-file.") }
         if passphraseFile == "-", newPassphraseFile == "-" {
