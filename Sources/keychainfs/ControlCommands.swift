@@ -39,11 +39,14 @@ struct UnlockCommand: ParsableCommand {
             let client = MountClient(mountPoint: mountPoint.path, owner: try owner.mountOwner())
             try client.checkOwner()
             try client.reportCost(of: unlocking.source.kind, showMessage: Console.message)
+            let isFirst = (try? client.status())?.isBeforeFirstUnlock == true
             let secret = try unlocking.source.read(showMessage: Console.message)
             try client.unlock(with: secret, acceptingRollback: acceptRollback)
-            guard acceptRollback else { return }
             // The keychain is unlocked, even if the status cannot be read.
-            for warning in (try? client.status())?.warnings ?? [] { Console.message("warning: \(warning).") }
+            guard isFirst || acceptRollback, let status = try? client.status() else { return }
+            for warning in acceptRollback ? status.warnings : status.rollbackWarnings {
+                Console.message("warning: \(warning).")
+            }
         }
     }
 }

@@ -134,6 +134,20 @@ struct UpdateCases {
         #expect(client.delete(item) == errSecSuccess)
     }
 
+    @Test("3.5: a synchronizable item may have a ThisDeviceOnly class", arguments: Transport.all)
+    func synchronizableOfThisDevice(_ transport: Transport) {
+        fixture.use(transport)
+        let sync = item.with([kSecAttrSynchronizable: true])
+        #expect(client.add(sync.with([kSecAttrAccessible: "aku", kSecValueData: .bytes("x")])).status == errSecSuccess)
+        #expect(client.data(sync) == .bytes("x"))
+        #expect(client.update(sync, [kSecAttrAccessible: "cku"]) == errSecSuccess)
+        #expect(client.count(.anyGeneric.with([kSecAttrSynchronizable: true, kSecAttrAccessible: "cku"])) == 1)
+        add(item)
+        #expect(client.update(item, [kSecAttrAccessible: "aku"]) == errSecSuccess)
+        #expect(client.delete(sync) == errSecSuccess)
+        #expect(client.update(item, [kSecAttrSynchronizable: true]) == errSecSuccess)
+    }
+
     @Test("3.11: every match, in one transaction, all or none", arguments: Transport.all)
     func allOrNone(_ transport: Transport) {
         fixture.use(transport)

@@ -61,7 +61,7 @@ struct ControlCommandLine: ControlCommandHandler {
             warnings.append(
                 "the keychain's file, or its log, has been moved, removed or replaced: nothing can be changed any more")
         }
-        if keychain.keys.hasReplacedUserKey { warnings.append(StatusReport.Device.replacedUserKeyWarning) }
+        if let warning = StatusReport.Device.warning(of: keychain.keys) { warnings.append(warning) }
         if keychain.keys.stateFault != nil {
             warnings.append(
                 "the commit number cannot be saved next to the device key: an older copy of the keychain would not be detected"

@@ -200,8 +200,8 @@ struct MountDaemon {
             try opened.keychain.keys.reportCost(
                 of: secret.kind, keychain: operation.file.path, showMessage: showMessage)
             try opened.unlock(with: secret, acceptingRollback: operation.acceptsRollback, keychain: operation.file.path)
-            if opened.keychain.keys.hasReplacedUserKey {
-                showMessage("warning: \(StatusReport.Device.replacedUserKeyWarning).")
+            if let warning = StatusReport.Device.warning(of: opened.keychain.keys) {
+                showMessage("warning: \(warning).")
             }
             return opened
         } catch {

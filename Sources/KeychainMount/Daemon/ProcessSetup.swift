@@ -23,7 +23,8 @@ package enum ProcessSetup {
     package static func requireProc() throws(CLIError) {
         guard !ProcFileSystem.isMounted else { return }
         throw CLIError(
-            .failure, "/proc is not mounted here, where commands find mounts and processes: 'mount -t proc proc /proc'.")
+            .failure, "/proc is not mounted here, where commands find mounts and processes: 'mount -t proc proc /proc'."
+        )
     }
 
     /// For a process that was started by mount(8): ``HomeDirectory/correct()``.

@@ -68,6 +68,12 @@ package struct StatusReport: JSONText, Sendable {
     }
 
     package var isUnlocked: Bool { state == LockState.unlocked.text }
+    /// The warnings that are about the comparison at the first unlock.
+    package var rollbackWarnings: [String] {
+        warnings.filter { [Device.replacedUserKeyWarning, Device.firstUseWarning].contains($0) }
+    }
+
+    package var isBeforeFirstUnlock: Bool { state == LockState.beforeFirstUnlock.text }
 
     /// The text for users.
     package var text: String {
@@ -118,6 +124,19 @@ extension StatusReport.Device {
             case .accepted: "accepted"
             }
     }
+
+    /// Returns the warning about the comparison at the first unlock.
+    static func warning(of keys: KeyRing) -> String? {
+        if keys.hasReplacedUserKey { return replacedUserKeyWarning }
+        return keys.rollbackCheck == .first ? firstUseWarning : nil
+    }
+
+    /// The warning when this device has no saved state of the keychain. An attacker who can write to the file and to the state
+    /// directory can cause that, with an older copy.
+    static let firstUseWarning = """
+        the keychain is used on this device for the first time, so that an older copy would not be detected. If you have used it \
+        here before, do not trust it: 'keychainfs slot list' shows the slots, and compare it with a backup
+        """
 
     /// The warning after the user has accepted a copy from before its user key was replaced.
     static let replacedUserKeyWarning = """

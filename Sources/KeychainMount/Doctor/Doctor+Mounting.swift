@@ -44,7 +44,9 @@ extension Doctor {
         let release = host.kernelRelease
         let numbers = release.split { !$0.isNumber }.prefix(2).compactMap { Int($0) }
         guard !release.isEmpty else {
-            return .init("kernel", .warning, "The version of Linux is unknown: /proc/sys cannot be read.", "'uname -r' shows it.")
+            return .init(
+                "kernel", .warning, "The version of Linux is unknown: /proc/sys cannot be read.",
+                "'uname -r' shows it.")
         }
         if numbers.count == 2, (numbers[0], numbers[1]) >= (6, 16) {
             return .init("kernel", .ok, "Linux \(release) forgets all names in one step when a keychain locks.")

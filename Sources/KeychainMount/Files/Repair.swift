@@ -135,7 +135,7 @@ package struct Repair: Sendable {
         do throws(KeychainFault) {
             let root = try keys.root(of: secret)
             try keys.unlock(root: root, acceptingRollback: acceptsRollback)
-            if keys.hasReplacedUserKey { showMessage("warning: \(StatusReport.Device.replacedUserKeyWarning).") }
+            if let warning = StatusReport.Device.warning(of: keys) { showMessage("warning: \(warning).") }
             return root
         } catch {
             throw failure(unlocking: error, secret.kind)

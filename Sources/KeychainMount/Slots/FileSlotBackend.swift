@@ -3,12 +3,15 @@ import Keychain
 /// The slots of a keychain that is not mounted. Opened by the first secret, closed at the end.
 final class FileSlotBackend: SlotBackend {
     private let file: KeychainPath
+    private let showMessage: (String) -> Void
     private var opened: OpenedKeychain?
     /// The root key of the secret that opened it, so that the same secret costs no second Argon2id.
     private var root: SlotRootKey?
 
-    init(_ file: KeychainPath) {
+    /// - Parameter showMessage: Called with warnings.
+    init(_ file: KeychainPath, showMessage: @escaping (String) -> Void) {
         self.file = file
+        self.showMessage = showMessage
     }
 
     deinit { opened?.keychain.close() }
@@ -60,6 +63,7 @@ final class FileSlotBackend: SlotBackend {
                 ? CLIError(error, changingSlotsOf: keychainName, with: authority.kind)
                 : CLIError(error, keychain: file.path)
         }
+        if let warning = StatusReport.Device.warning(of: opened.keychain.keys) { showMessage("warning: \(warning).") }
         self.opened = opened
         return opened.keychain
     }

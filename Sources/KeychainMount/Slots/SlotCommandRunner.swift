@@ -14,7 +14,7 @@ package struct SlotCommandRunner {
     {
         let file = KeychainPath(path: path)
         guard let mountPoint = mountPoint ?? file.mountPoint else {
-            self.init(FileSlotBackend(file), showMessage: showMessage)
+            self.init(FileSlotBackend(file, showMessage: showMessage), showMessage: showMessage)
             return
         }
         self.init(MountedSlotBackend(mountPoint: mountPoint, owner: owner), showMessage: showMessage)

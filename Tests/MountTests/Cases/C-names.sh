@@ -1,4 +1,4 @@
-# C: a name of a file that is empty, or '-', is refused (64) in every option and argument of every command, and nothing is made. Only
+# C: a name of a file that is empty, or '-', is refused (64) in every option and argument of every command, and no file is created. Only
 # the options of passphrases read standard input. './-' is a file.
 . "${0%/*}/lib.sh"
 create_keychain; mkdir "$CASE_DIR/empty"; cd "$CASE_DIR/empty"

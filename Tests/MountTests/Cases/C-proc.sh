@@ -1,5 +1,6 @@
 # C: a command acts or fails with a message, also without /proc (a chroot), with a /proc without lists (a service with ProcSubset=pid),
 # and when its processes are in another PID namespace. None takes what it cannot see for absent.
+# users: root
 . "${0%/*}/lib.sh"
 create_keychain; mount_keychain; S="$MNT/generic-passwords/s"; mkdir "$S"; printf one > "$S/a"
 
@@ -30,10 +31,10 @@ said=$(only_processes "$KEYCHAINFS" doctor) || true
 echo "$said" | grep -q 'warning It is unknown whether there is swap' || fail "doctor about swap: $said"
 echo "$said" | grep -q 'warning The version of Linux is unknown' || fail "doctor about the kernel: $said"
 
-# The file is in use, and nothing reads it beside the daemon.
+# The file is in use, and no other process reads it.
 for words in "slot list" check "backup $CASE_DIR/copy"; do
     # shellcheck disable=SC2086
-    expect_code 14 elsewhere "$KEYCHAINFS" $words | grep -q 'in use' || fail "$words beside a daemon in another namespace"
+    expect_code 14 elsewhere "$KEYCHAINFS" $words | grep -q 'in use' || fail "$words next to a daemon in another namespace"
 done
 [ ! -e "$CASE_DIR/copy" ] || fail "a copy of a file that is in use"
 unmount_keychain
@@ -46,7 +47,7 @@ import fcntl, sys, time
 file = open(sys.argv[1]); fcntl.flock(file, fcntl.LOCK_SH); print("locked", flush=True); time.sleep(60)' \
     "$KEYCHAIN" > "$CASE_DIR/reader" & reader=$!
 wait_until 10 grep -q locked "$CASE_DIR/reader"
-expect_code 14 only_processes "$KEYCHAINFS" mount "$MNT" | grep -q 'in use' || fail "mounted beside a reader, without the list"
-expect_code 14 elsewhere "$KEYCHAINFS" mount "$MNT" | grep -q 'in use' || fail "mounted beside a reader of another namespace"
+expect_code 14 only_processes "$KEYCHAINFS" mount "$MNT" | grep -q 'in use' || fail "mounted next to a reader, without the list"
+expect_code 14 elsewhere "$KEYCHAINFS" mount "$MNT" | grep -q 'in use' || fail "mounted next to a reader of another namespace"
 kill "$reader"; wait "$reader" || true
 mount_keychain; expect one "$(cat "$S/a")" "after the reader"
