@@ -31,10 +31,13 @@ enum LockHolder {
     /// The bytes that SQLite locks (os_unix.c, `PENDING_BYTE`).
     private static let sqliteBytes: Range<Int64> = 0x4000_0000..<0x4000_0200
 
-    /// Returns the process that has opened the file for writing; nil if no process has. Does not need `/proc`.
+    /// Returns the process that has opened the file for writing; nil if no process has, or the file system has no locks: SQLite
+    /// cannot open a file for writing there. Does not need `/proc`.
     static func writer(of descriptor: FileDescriptor) throws(StoreOpenError) -> Int32? {
         do throws(Errno) {
             return try WriteLock.holder(of: sqliteBytes, in: descriptor)
+        } catch .noLocks, .invalidArgument, .notSupported, .noFunction {
+            return nil
         } catch {
             throw StoreOpenError(error)
         }

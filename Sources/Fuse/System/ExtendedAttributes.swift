@@ -3,17 +3,18 @@ import FileSystemCore
 import Glibc
 public import SystemPackage
 
-/// Extended attributes of a file by its path (xattr(7)).
+/// Extended attributes of a file by its path (xattr(7)). Names are bytes, which need not be text.
 public enum ExtendedAttributes {
     /// Returns the value of an attribute (getxattr(2)).
-    public static func get(_ name: String, of path: String) throws(Errno) -> [UInt8] {
-        try unsafe sized { unsafe getxattr(path, name, $0, $1) }
+    public static func get(_ name: [UInt8], of path: String) throws(Errno) -> [UInt8] {
+        let name = name.map { CChar(bitPattern: $0) } + [0]
+        return try unsafe sized { unsafe getxattr(path, name, $0, $1) }
     }
 
     /// Returns the names of the attributes (listxattr(2)).
-    public static func list(of path: String) throws(Errno) -> [String] {
+    public static func list(of path: String) throws(Errno) -> [[UInt8]] {
         let names = try unsafe sized { unsafe listxattr(path, $0?.assumingMemoryBound(to: CChar.self), $1) }
-        return names.split(separator: 0).map { String(decoding: $0, as: UTF8.self) }
+        return names.split(separator: 0).map(Array.init)
     }
 
     /// Queries the size, then the bytes; repeats both if the size has grown in between.

@@ -76,14 +76,17 @@ private struct AttributeReader {
             guard let bytes = try value("user." + key.definition.name) else { continue }
             found.append((key.definition.name, bytes))
         }
-        for name in try names() where !name.hasPrefix("user.kSecAttr") {
+        for name in try names() where !name.starts(with: "user.kSecAttr".utf8) {
             guard let bytes = try value(name) else { continue }
-            found.append((String(name.dropFirst("user.".count)), bytes))
+            let shown = Array(name.dropFirst("user.".utf8.count))
+            found.append((String(validating: shown, as: UTF8.self) ?? Hexadecimal.text(shown), bytes))
         }
         return found
     }
 
-    func value(_ name: String) throws(CLIError) -> [UInt8]? {
+    func value(_ name: String) throws(CLIError) -> [UInt8]? { try value(Array(name.utf8)) }
+
+    private func value(_ name: [UInt8]) throws(CLIError) -> [UInt8]? {
         do {
             return try ExtendedAttributes.get(name, of: file)
         } catch .noAttribute, .operationNotSupported {
@@ -93,9 +96,9 @@ private struct AttributeReader {
         }
     }
 
-    private func names() throws(CLIError) -> [String] {
+    private func names() throws(CLIError) -> [[UInt8]] {
         do {
-            return try ExtendedAttributes.list(of: file).sorted()
+            return try ExtendedAttributes.list(of: file).sorted { $0.lexicographicallyPrecedes($1) }
         } catch {
             throw failure(error)
         }

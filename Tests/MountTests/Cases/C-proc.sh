@@ -51,3 +51,28 @@ expect_code 14 only_processes "$KEYCHAINFS" mount "$MNT" | grep -q 'in use' || f
 expect_code 14 elsewhere "$KEYCHAINFS" mount "$MNT" | grep -q 'in use' || fail "mounted next to a reader of another namespace"
 kill "$reader"; wait "$reader" || true
 mount_keychain; expect one "$(cat "$S/a")" "after the reader"
+
+# A file system without locks has no writer; another error of the question is reported, not taken for "not in use".
+unmount_keychain
+cat > "$CASE_DIR/no_locks.c" <<'C'
+#include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+int fcntl(int descriptor, int command, ...) {
+    va_list list;
+    va_start(list, command);
+    void *argument = va_arg(list, void *);
+    va_end(list);
+    if (command != F_OFD_GETLK) return (int)syscall(SYS_fcntl, descriptor, command, argument);
+    errno = atoi(getenv("LOCK_ERROR"));
+    return -1;
+}
+int fcntl64(int descriptor, int command, ...) __attribute__((alias("fcntl")));
+C
+compile_library no_locks
+no_locks() { LOCK_ERROR=$1 LD_PRELOAD="$CASE_DIR/no_locks.so" "$KEYCHAINFS" slot list; }
+for error in 37 22 95 38; do no_locks $error > /dev/null || fail "errno $error of F_OFD_GETLK"; done
+expect_code 1 no_locks 5 | grep -q 'cannot be read or written' || fail "EIO of F_OFD_GETLK"

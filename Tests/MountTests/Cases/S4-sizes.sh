@@ -1,4 +1,4 @@
-# S4: a file does not determine how much memory a program uses (store-format.md, R4 to R6). A value of 24 MiB in any column, or in the
+# S4: the size of a value is limited before it is read (store-format.md, R4 to R6). A value of 24 MiB in any column, or in the
 # schema, costs 16 MiB at most, and what it belongs to is damaged. A key of an index costs twice its size in each of two connections.
 # seconds: 50
 . "${0%/*}/lib.sh"

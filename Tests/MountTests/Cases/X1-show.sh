@@ -23,15 +23,16 @@ F="$MNT/generic-passwords/copied"; mkdir "$F"; printf s3cret > "$F/me"
 setfattr -n $'user.evil\e]0;owned\a\nkSecAttrAccount: bob' -v 1 "$F/me"
 setfattr -n $'user.\xe2\x80\xaeright' -v 2 "$F/me"; setfattr -n $'user.\xe2\x80\xa8line' -v 3 "$F/me"
 setfattr -n user.größe -v 4 "$F/me"
+python3 -I -c 'import os, sys; os.setxattr(sys.argv[1], b"user.bad\xff", b"5")' "$F/me"
 show "$F/me"
 for line in "0x$(printf 'evil\e]0;owned\a\nkSecAttrAccount: bob' | od -An -v -tx1 | tr -d ' \n'): 1" 0xe280ae7269676874': 2' \
-    0xe280a86c696e65': 3' 'größe: 4' 'kSecAttrAccount: me'; do has "$line" "a copied name"; done
+    0xe280a86c696e65': 3' 'größe: 4' '0x626164ff: 5' 'kSecAttrAccount: me'; do has "$line" "a copied name"; done
 ! grep -qx 'kSecAttrAccount: bob' "$CASE_DIR/shown" || fail "a name added a line"
 expect "" "$(tr -d '\n' < "$CASE_DIR/shown" | grep -aP '[\x00-\x1f\x7f]')" "control characters"
 "$KEYCHAINFS" show --json "$F/me" | python3 -c '
 import json, sys
 names = json.load(sys.stdin)["attributes"]
-assert names["evil\x1b]0;owned\x07\nkSecAttrAccount: bob"] == "1" and names["kSecAttrAccount"] == "me", names'
+assert names["evil\x1b]0;owned\x07\nkSecAttrAccount: bob"] == "1" and names["kSecAttrAccount"] == "me" and names["0x626164ff"] == "5", names'
 # A service: the attributes that its name represents, and the class for new items.
 setfattr -n user.kSecAttrAccessible -v AfterFirstUnlock "$D"
 show "$D"
