@@ -29,7 +29,6 @@ STATX_BUFFER = ctypes.create_string_buffer(256)
 
 # Causes of longer waits that are known and not removed yet: (operations, loads, cause); None: all of them.
 KNOWN = (
-    (None, ("one item is written and read",), "operations on an item that is being committed keep the receiver waiting"),
     (None, ("one item is truncated",), "the last close commits on the receiver"),
     (("create", "unlink"), ("200 closes wait",), "48 threads serve requests that wait, in the order of arrival"),
     (("create", "unlink"), None, "names are changed one at a time, and wait for the commits of others"),

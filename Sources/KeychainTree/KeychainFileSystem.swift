@@ -26,7 +26,7 @@ package final class KeychainFileSystem: FileSystem {
     let lastUseTime = LastUse()
     let freeSpace = FreeSpaceEstimate()
     /// Locked during every change of a name: create, unlink, rename, mkdir, rmdir.
-    let names = Mutex<Void>(())
+    let names = YieldingMutex<Void>(())
     let table: Mutex<InodeTable>
     /// The names that the process that freed them may reuse. No other lock is acquired while it is locked.
     let freedNames = Mutex(FreedNames<PredecessorItem>())

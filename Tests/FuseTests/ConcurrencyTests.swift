@@ -108,6 +108,32 @@ import Testing
         #expect(session.wire.connection.unexpectedReplies == 0)
     }
 
+    @Test("L4: 300 GETXATTRs that wait for another request leave threads and buffers to others")
+    func waitingAnnouncements() throws {
+        let session = try WireSession(fileSystem, workers: 2, servesAtOnce: true)
+        defer { session.stop() }
+        let client = PathClient(session.wire)
+        try client.put("/a", "x")
+        let (announced, resume) = (TestSemaphore(), TestSemaphore())
+        fileSystem.script.withLock {
+            $0.onXattr = {
+                RequestWait.announce()
+                announced.signal()
+                resume.wait()
+            }
+        }
+        let waiting = (0..<300).map { _ in
+            TestThread.started { _ = try? client.fork().getxattr("/a", "user.x") }
+        }
+        for _ in waiting { #expect(announced.wait(seconds: 30)) }
+        let others = TestThread.started { for _ in 0..<100 { _ = try? client.fork().text("/a") } }
+        #expect(others.join(seconds: 10))
+        for _ in waiting { resume.signal() }
+        for thread in waiting { #expect(thread.join(seconds: 30)) }
+        #expect(session.wire.connection.unexpectedReplies == 0)
+        #expect(eventually { fileSystem.openFiles == 0 })
+    }
+
     @Test("L4: any number of name changes may wait: more than small buffers are kept")
     func nameChanges() throws {
         let session = try WireSession(fileSystem, workers: 8)
@@ -116,7 +142,7 @@ import Testing
         try client.put("/a", "x")
         let resume = TestSemaphore()
         fileSystem.script.withLock { $0.onMakeDirectory = { resume.wait() } }
-        let count = WorkerPool.maximumThreads + 50
+        let count = ReceiveLoop.keptSmallBuffers + 50
         let makers = (0..<count).map { number in
             TestThread.started { try? client.fork().mkdir("/d\(number)", mode: 0o700) }
         }

@@ -8,6 +8,7 @@ extension MemoryFileSystem {
     func setxattr(
         _ request: inout Request, node: NodeID, name: [UInt8], value: RawSpan, flags: XattrFlags
     ) throws(Errno) {
+        script.withLock { $0.onXattr }?()
         let bytes = value.withUnsafeBytes { Array($0) }
         if name == Array("user.notify".utf8) { request.notificationsBeforeReply = script.withLock { $0.notifications } }
         if name == Array("user.rename".utf8) { return try rename(&request, node, to: bytes) }
@@ -34,7 +35,8 @@ extension MemoryFileSystem {
     }
 
     func getxattr(_ request: inout Request, node: NodeID, name: [UInt8]) throws(Errno) -> [UInt8] {
-        try with(node) { node throws(Errno) in
+        script.withLock { $0.onXattr }?()
+        return try with(node) { node throws(Errno) in
             guard let value = node.xattrs[name] else { throw Errno(rawValue: 61) }
             return value
         }

@@ -21,6 +21,8 @@ final class MemoryFileSystem: FileSystem {
         var onMakeDirectory: (@Sendable () -> Void)?
         /// Called in `flush`.
         var onFlush: (@Sendable (borrowing Request) -> Void)?
+        /// Called in `getxattr` and in `setxattr` before its effect.
+        var onXattr: (@Sendable () -> Void)?
         /// The notifications of `setxattr` of `user.notify` and of `read`.
         var notifications: [FileSystemCore.Notification] = []
         var readNotifies = false

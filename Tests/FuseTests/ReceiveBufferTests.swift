@@ -99,6 +99,34 @@ import Testing
         }
     }
 
+    @Test("H1: during a wait for another request a message is overwritten, unless its bytes are still used")
+    func waiting() throws {
+        let session = try WireSession(fileSystem, workers: 1, servesAtOnce: true)
+        defer { session.stop() }
+        let client = PathClient(session.wire)
+        let (canary, value) = (Self.canary(), Self.canary())
+        try client.put("/a", "x")
+        let held = MutexBox<[Bool]>([])
+        fileSystem.script.withLock {
+            $0.onXattr = {
+                let before = (try? Self.buffersHold(canary)) ?? false
+                RequestWait.announce()
+                // A second wait must not touch a buffer that another thread uses.
+                RequestWait.announce()
+                let after = (try? Self.buffersHold(canary)) ?? true
+                held.withLock { $0 = [before, after] }
+            }
+        }
+        let name = "user." + String(decoding: canary, as: UTF8.self)
+        #expect(throws: Errno(rawValue: 61)) { try client.getxattr("/a", name) }
+        #expect(held.withLock { $0 } == [true, false])
+        // The value of a SETXATTR is still needed.
+        try client.setxattr("/a", name, value, [])
+        #expect(held.withLock { $0 } == [true, true])
+        #expect(try client.getxattr("/a", name) == value)
+        #expect(try !Self.buffersHold(canary))
+    }
+
     @Test("H1: attributes and names are wiped from their buffer") func attributesAndNames() throws {
         let session = try WireSession(fileSystem, workers: 1)
         defer { session.stop() }

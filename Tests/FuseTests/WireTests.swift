@@ -18,7 +18,7 @@ import Testing
         let (session, _) = try session()
         defer { session.stop() }
         let agreed = session.wire.agreement
-        #expect(agreed.max_write == 1 << 20 && agreed.max_background == 128 && agreed.max_readahead == 0)
+        #expect(agreed.max_write == 1 << 20 && agreed.max_background == 512 && agreed.max_readahead == 0)
         // Not FUSE_PARALLEL_DIROPS: libfuse 3.14 accepts the request but does not send it to the kernel.
         for wanted in [
             FUSE_ASYNC_READ, FUSE_ASYNC_DIO, FUSE_ATOMIC_O_TRUNC, FUSE_DO_READDIRPLUS, FUSE_READDIRPLUS_AUTO,

@@ -50,29 +50,25 @@ import Testing
         #expect(try count { try client.write(file, "x") } == 1)
     }
 
-    @Test("creating a name during another caller's change calls willBlock")
+    @Test("creating a name during another caller's change announces the wait")
     func names() throws {
-        let entered = TestSemaphore()
-        let resume = TestSemaphore()
-        let tree = fixture.tree
+        let (entered, resume, announced) = (TestSemaphore(), TestSemaphore(), TestSemaphore())
+        let fixture = fixture
         let holder = TestThread.started {
-            tree.names.withLock { _ in
+            fixture.tree.names.withLock { _ in
                 entered.signal()
                 resume.wait()
             }
         }
         entered.wait()
-        let blockingCalls = client.blockingCalls
-        blockingCalls.withLock { $0 = 0 }
-        let fixture = fixture
         let maker = TestThread.started {
-            let own = TreeProcess(fixture, 1)
-            _ = try? own.open("generic-passwords/s/a", [.writeOnly, .create])
-            blockingCalls.withLock { $0 = own.blockingCalls.withLock { $0 } }
+            RequestWait.$announce.withValue({ announced.signal() }) {
+                _ = try? TreeProcess(fixture, 1).open("generic-passwords/s/a", [.writeOnly, .create])
+            }
         }
+        #expect(announced.wait(seconds: 10))
         #expect(!maker.join(seconds: 0.1))
         resume.signal()
         #expect(holder.join(seconds: 10) && maker.join(seconds: 10))
-        #expect(blockingCalls.withLock { $0 } == 1)
     }
 }

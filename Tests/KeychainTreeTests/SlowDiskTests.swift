@@ -8,22 +8,6 @@ import Testing
 
 @testable import KeychainTree
 
-/// A point at which a thread blocks until the test lets it continue: a disk that is slow.
-private final class Block: Sendable {
-    private let entered = TestSemaphore()
-    private let released = TestSemaphore()
-
-    func enter() {
-        entered.signal()
-        released.wait()
-    }
-
-    /// Whether a thread has arrived.
-    func hasEntered() -> Bool { entered.wait(seconds: 10) }
-
-    func release() { released.signal() }
-}
-
 /// Saves no commit number once it is armed, and does not return.
 private final class BlockedCommitNumberStore: CommitNumberStore {
     let block = Block()

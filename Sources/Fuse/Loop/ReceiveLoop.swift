@@ -1,4 +1,5 @@
 import CFuse3
+import FileSystemCore
 import Glibc
 import Synchronization
 import SystemPackage
@@ -13,7 +14,8 @@ final class ReceiveLoop: Sendable {
     private let large = MessageBufferPool(size: MessageBuffer.size, limit: 4)
     /// Any number of requests may block. Buffers beyond the retained ones are rarely needed; RLIMIT_MEMLOCK may prevent
     /// that they are locked.
-    private let small = MessageBufferPool(size: MessageBuffer.shortSize, kept: WorkerPool.maximumThreads)
+    private let small = MessageBufferPool(size: MessageBuffer.shortSize, kept: keptSmallBuffers)
+    static let keptSmallBuffers = 256
     private let plain = MessageBufferPool(plainSize: Opcode.longestNumeric, kept: 64)
 
     /// Whether all buffers are locked in memory.
@@ -29,6 +31,10 @@ final class ReceiveLoop: Sendable {
 
     /// The main function of a worker, until the session ends or the worker is surplus.
     func work(_ workers: WorkerPool) {
+        RequestWait.$announce.withValue(ReceiverRole.announceWait) { performTasks(of: workers) }
+    }
+
+    private func performTasks(of workers: WorkerPool) {
         var stack = stacks.join()
         let role = ReceiverRole(workers, large: large)
         ReceiverRole.current = role
@@ -147,6 +153,7 @@ final class ReceiveLoop: Sendable {
         guard let message = Message(buffer.bytes(count)) else { return }
         let opcode = message.opcode
         guard message.isComplete, opcode != .notifyReply else { return refuse(message.unique, opcode) }
+        role.isCopied = opcode?.isCopied ?? false
         CurrentMessage.lockOwner = message.setattrLockOwner ?? 0
         var received = unsafe fuse_buf()
         unsafe received.mem = buffer.start

@@ -19,6 +19,8 @@ final class ReceiverRole {
     /// The buffer to receive into; nil for a worker that neither has the role nor serves a message out of it.
     private var receiving: MessageBufferPool.Lease?
     private var message = Message.none
+    /// Whether the handler of the message in service no longer uses its bytes when it waits for another request.
+    var isCopied = false
 
     /// - Parameter large: The pool to which receive buffers are returned.
     init(_ workers: WorkerPool, large: MessageBufferPool) {
@@ -55,16 +57,18 @@ final class ReceiverRole {
 
     /// Wipes the message in service, and returns its buffer if no receiver on this thread needs it. A second call has
     /// no effect.
-    func release() {
+    ///
+    /// - Parameter byte: What the message is overwritten with after it has been wiped; nil: zeros.
+    func release(fillingWith byte: UInt8? = nil) {
         switch message {
         case .none: return
         case .received(let count):
             message = .none
-            receiving?.buffer.wipe(count)
+            receiving?.buffer.wipe(count, fillingWith: byte)
             if !isReceiver { returnBuffer() }
         case .moved(let lease, let buffers):
             message = .none
-            lease.buffer.wipe(lease.count)
+            lease.buffer.wipe(lease.count, fillingWith: byte)
             buffers.release(lease)
         }
     }
@@ -81,8 +85,27 @@ final class ReceiverRole {
     /// nonisolated context, rather than allocated for each request.
     static let yieldCurrent: @Sendable () -> Void = { current?.yield() }
 
+    /// The effect of a wait for another request on the calling thread (``RequestWait``): neither the role nor a buffer
+    /// waits with it.
+    static let announceWait: @Sendable () -> Void = {
+        guard let current else { return }
+        // First, so that the next receiver gets the buffer.
+        if current.isCopied { current.release(fillingWith: wipedEarly) }
+        current.yield()
+    }
+
+    /// The bytes that replace a message whose handler has not ended yet. In debug builds not zero, so that a handler that reads it
+    /// after a wait fails a test.
+    private static let wipedEarly: UInt8? = {
+        #if DEBUG
+        0xA5
+        #else
+        nil
+        #endif
+    }()
+
     /// Releases the message that the calling thread serves (``Request/releaseMessage()``).
-    static let releaseMessage: @Sendable () -> Void = { current?.release() }
+    static let releaseMessage: @Sendable () -> Void = { current?.release(fillingWith: wipedEarly) }
 
     private static let key: pthread_key_t = {
         var key = pthread_key_t()

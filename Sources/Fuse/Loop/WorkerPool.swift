@@ -25,8 +25,8 @@ final class WorkerPool: Sendable {
         case exit
     }
 
-    /// The maximum number of all threads.
-    static let maximumThreads = 256
+    /// The maximum number of all threads. Requests that wait for an item keep theirs; with this many, no request is received.
+    static let maximumThreads = 1024
 
     private struct State {
         var hasReceiver = false

@@ -72,10 +72,11 @@ import SystemPackage
         other.wipe(count)
     }
 
-    /// Overwrites the first `count` bytes with zeros.
-    func wipe(_ count: Int) {
+    /// Overwrites the first `count` bytes with zeros, or with another byte.
+    func wipe(_ count: Int, fillingWith byte: UInt8? = nil) {
         let count = min(count, size)
         unsafe explicit_bzero(start, count)
+        if let byte { unsafe memset(start, Int32(byte), count) }
         guard count > Self.kept else { return }
         // Has no effect before Linux 5.18: the pages stay resident.
         unsafe madvise(start + Self.kept, size - Self.kept, cfuse3_dont_need_locked)

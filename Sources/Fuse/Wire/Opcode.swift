@@ -22,6 +22,10 @@ enum Opcode: UInt32, Sendable {
     /// Whether the file system announces which of these requests block (``SessionOptions/receiverServesIO``).
     var reportsBlocking: Bool { self == .read || self == .write || self == .create }
 
+    /// Whether the bytes of the message are copied before the file system is called. Not the data of a WRITE, the value of a
+    /// SETXATTR, and the list of a BATCH_FORGET.
+    var isCopied: Bool { self != .write && self != .setxattr && self != .batchForget }
+
     /// Whether the request contains only numbers: no name, no value and no secret.
     var isNumeric: Bool {
         switch self {

@@ -42,14 +42,13 @@ enum Handle: Sendable {
         }
     }
 
-    /// The memory of its value in bytes, not counting that it may be shared.
+    /// The memory of its value in bytes, not counting that it may be shared. A staged value belongs to the file.
     var weight: Int {
         switch self {
         case .reader(_, let secret, _): secret?.count ?? 0
         case .snapshotReader(_, let snapshot, _): snapshot.contents.count
-        case .writer(let writer): writer.file.state.withLock { $0.stagedValue?.count ?? 0 }
         case .exchange(let exchange): exchange.weight
-        case .control, .directory: 0
+        case .writer, .control, .directory: 0
         }
     }
 }

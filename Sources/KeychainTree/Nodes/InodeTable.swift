@@ -131,9 +131,11 @@ struct InodeTable: ~Copyable {
 
     private static func itemIndex(_ row: RowID) -> UInt64 { UInt64(bitPattern: row.rawValue) }
 
-    /// Increments the lookup count of a file with a node.
-    mutating func remember(_ file: ItemFile) {
-        if let node = nodes[file.node] { nodes.addLookups(node, as: file.node) }
+    /// Increments the lookup count of a file that the kernel knows. Returns false if it knows it no longer.
+    mutating func remember(_ file: ItemFile) -> Bool {
+        guard let node = nodes[file.node] else { return false }
+        nodes.addLookups(node, as: file.node)
+        return true
     }
 
     /// Decrements a lookup count. A directory with a pending name is kept for the next lookup.
@@ -280,7 +282,13 @@ struct InodeTable: ~Copyable {
         }
     }
 
-    mutating func close(_ id: HandleID) -> Handle? { handles.removeValue(forKey: id) }
+    /// Removes a descriptor. The file of one for writing gets one more lookup, because a FORGET may be served before the
+    /// end of its RELEASE, and a pending name needs its node until then.
+    mutating func close(_ id: HandleID) -> Handle? {
+        guard let handle = handles.removeValue(forKey: id) else { return nil }
+        if case .writer(let writer) = handle { _ = remember(writer.file) }
+        return handle
+    }
 }
 
 /// An item that the kernel knows. It has no file unless it is in use.

@@ -10,7 +10,7 @@ import Synchronization
 /// ``ServiceDirectory/pending``, then `KeychainFileSystem.table`, then the store. No lock is held while replying.
 final class ItemFile: Sendable {
     let node: NodeID
-    let state: Mutex<State>
+    let state: YieldingMutex<State>
     /// Set without locking ``state``.
     let staleness = Staleness()
     /// The number of locks that have closed the file. Descriptors for reading from before fail with ENOKEY, even if
@@ -131,7 +131,7 @@ final class ItemFile: Sendable {
 
     init(node: NodeID, row: RowID, directory: ServiceDirectory, item: Item?, isPending: Bool = false) {
         self.node = node
-        state = Mutex(
+        state = YieldingMutex(
             State(
                 node: node, row: row, directory: directory, item: item, isPending: isPending, staleness: staleness))
     }

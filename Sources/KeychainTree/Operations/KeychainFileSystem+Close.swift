@@ -9,7 +9,7 @@ extension KeychainFileSystem {
     package func release(_ request: inout Request, node: NodeID, handle id: HandleID) {
         guard let handle = table.withLock({ $0.close(id) }) else { return }
         defer { stalePages.drain(&request) }
-        let weight = handle.weight
+        var weight = handle.weight
         defer { if released.add(weight) { host.trimMemory() } }
         switch handle {
         case .control, .exchange, .directory: break
@@ -20,7 +20,10 @@ extension KeychainFileSystem {
                 state.forgetUnused()
             }
         case .writer(let writer):
+            defer { forget(writer.file.node, count: 1) }
+            // Locked once, so that the requests that the kernel sends afterwards find its effect.
             let dropped = writer.file.state.withLock { state in
+                weight = state.stagedValue?.count ?? 0
                 // While it is open, so that it can be committed after a lock if the class permits that (L2).
                 if state.writerCount == 1 { commitLast(&state) }
                 state.closed(writer: true)

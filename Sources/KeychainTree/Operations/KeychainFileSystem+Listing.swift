@@ -324,7 +324,10 @@ extension KeychainFileSystem {
         guard sink.wantsEntries else {
             return sink.add(name, inode: InodeNumber(rawValue: item.file.inode), type: .regular, offset: offset)
         }
-        let entry = try entry(ofPending: file)
+        guard let entry = try entry(ofPending: file) else {
+            // Without attributes: the kernel looks it up if they are needed.
+            return sink.add(name, inode: InodeNumber(rawValue: item.file.inode), type: .regular, offset: offset)
+        }
         return addEntry(&sink, name, offset, entry.node) { entry }
     }
 

@@ -73,7 +73,9 @@ extension KeychainFileSystem {
     private func lookupItem(_ name: EntryName, in directory: ServiceDirectory) throws(Errno) -> LookupResult {
         let name = CanonicalName(typed: name.bytes)
         _ = try account(name)
-        if let file = try uncommitted(name, in: directory) { return .found(try entry(ofPending: file)) }
+        if let file = try uncommitted(name, in: directory), let entry = try entry(ofPending: file) {
+            return .found(entry)
+        }
         let item: Item?
         do throws(KeychainFault) {
             item = try keychain.item(named: name, in: directory.row)
@@ -90,12 +92,15 @@ extension KeychainFileSystem {
         return .found(entry(of: item, in: directory))
     }
 
-    /// Returns the file of a pending name.
+    /// Returns the file of a pending name; nil also if it was committed or dropped during the wait for it.
     ///
     /// - Throws: ENOKEY for a file that only its descriptors can use while locked (L1).
     func uncommitted(_ name: CanonicalName, in directory: ServiceDirectory) throws(Errno) -> ItemFile? {
         guard let file = directory.pendingFile(name) else { return nil }
-        let item = try file.state.withLock { (state) throws(Errno) -> Item in try self.item(of: &state) }
+        let item = try file.state.withLock { (state) throws(Errno) -> Item? in
+            state.isPending ? try self.item(of: &state) : nil
+        }
+        guard let item else { return nil }
         guard keychain.keys.isAvailable(item.protection) else { throw .noKey }
         return file
     }
@@ -224,25 +229,29 @@ extension KeychainFileSystem {
         return entry(known.id, timed.attributes, attributeTimeout: timed.timeout)
     }
 
-    /// Returns the entry of a pending name and increments its lookup count.
-    func entry(ofPending file: ItemFile) throws(Errno) -> Entry {
-        let entry = try entry(of: file)
-        table.withLock { $0.remember(file) }
-        return entry
-    }
-
-    /// Returns a file's entry without changing its lookup count.
-    ///
-    /// A pending name may be removed with its last descriptor, for which no request waits, so the kernel must look it
-    /// up each time.
-    func entry(of file: ItemFile) throws(Errno) -> Entry {
-        try file.state.withLock { (state) throws(Errno) in
-            let item = try item(of: &state)
-            return entry(of: file, state, item: item)
+    /// Returns the entry of a file whose name was pending, and increments its lookup count; nil if the name has been
+    /// dropped since, or the kernel has forgotten the file after its commit.
+    func entry(ofPending file: ItemFile) throws(Errno) -> Entry? {
+        // First, because the kernel may forget the file during a wait for it.
+        guard table.withLock({ $0.remember(file) }) else { return nil }
+        do throws(Errno) {
+            let found = try file.state.withLock { (state) throws(Errno) -> Entry? in
+                guard !state.isDetached else { return nil }
+                let item = try item(of: &state)
+                return entry(of: file, state, item: item)
+            }
+            if found == nil { forget(file.node, count: 1) }
+            return found
+        } catch {
+            forget(file.node, count: 1)
+            throw error
         }
     }
 
-    /// Returns the entry of a file with a known item.
+    /// Returns the entry of a file with a known item, without changing its lookup count.
+    ///
+    /// A pending name may be removed with its last descriptor, for which no request waits, so the kernel must look it
+    /// up each time.
     func entry(of file: ItemFile, _ state: borrowing ItemFile.State, item: Item) -> Entry {
         let timed = timedAttributes(state, item: item)
         let (isPending, isDetached) = (state.isPending, state.isDetached)

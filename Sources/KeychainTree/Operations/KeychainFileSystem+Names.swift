@@ -95,12 +95,9 @@ extension KeychainFileSystem {
             let caller = request.caller
             try lookingUp(request) { () throws(Errno) in
                 try names.withLock { (_) throws(Errno) in
-                    if let file = try uncommitted(name, in: directory) {
-                        returnFreedName(file.state.withLock { detachPending(&$0) })
-                    } else {
-                        let item = try unlinkCommitted(name, in: directory, by: caller.userID)
-                        if let item { freed(name, of: item, by: process(of: caller)) }
-                    }
+                    if let file = try uncommitted(name, in: directory), unlinkPending(file) { return }
+                    let item = try unlinkCommitted(name, in: directory, by: caller.userID)
+                    if let item { freed(name, of: item, by: process(of: caller)) }
                 }
             }
         default: throw .notPermitted
@@ -229,6 +226,15 @@ extension KeychainFileSystem {
         }
         let row = state.row
         table.withLock { $0.detachItem(row) }
+    }
+
+    /// Returns false for a file that has been committed since its name was looked up.
+    private func unlinkPending(_ file: ItemFile) -> Bool {
+        file.state.withLock { state in
+            guard state.isPending else { return false }
+            returnFreedName(detachPending(&state))
+            return true
+        }
     }
 
     /// Detaches a pending file. Data that is still written to it is dropped. Returns the freed name that it would have

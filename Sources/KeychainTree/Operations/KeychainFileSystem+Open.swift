@@ -110,10 +110,7 @@ extension KeychainFileSystem {
             }
         }
         return try lookingUp(request) { () throws(Errno) in
-            if let made = try names.withLockIfAvailable({ (_) throws(Errno) in try make() }) { return made }
-            // Another thread holds the lock during a commit.
-            request.willBlock()
-            return try names.withLock { (_) throws(Errno) in try make() }
+            try names.withLock { (_) throws(Errno) in try make() }
         }
     }
 
