@@ -1,8 +1,19 @@
+import Synchronization
+
 /// The announcement that a thread makes before it waits for another request.
 ///
 /// The thread may be the one that receives requests, and its message may occupy a buffer that others need. Handlers,
 /// which have the request, call ``Request/willBlock()`` and ``Request/releaseMessage()`` instead.
 public enum RequestWait {
-    /// The effect of a wait on the calling thread. None on threads that serve no request.
-    @TaskLocal public static var announce: @Sendable () -> Void = {}
+    private static let observers = Mutex<[@Sendable () -> Void]>([])
+
+    /// Adds a function that every thread calls before it waits. It remains for the rest of the process.
+    public static func observe(_ observer: @escaping @Sendable () -> Void) {
+        observers.withLock { $0.append(observer) }
+    }
+
+    /// Must be called on the thread that is about to wait.
+    public static func announce() {
+        for observer in observers.withLock({ $0 }) { observer() }
+    }
 }

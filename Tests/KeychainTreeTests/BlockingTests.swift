@@ -52,7 +52,7 @@ import Testing
 
     @Test("creating a name during another caller's change announces the wait")
     func names() throws {
-        let (entered, resume, announced) = (TestSemaphore(), TestSemaphore(), TestSemaphore())
+        let (entered, resume) = (TestSemaphore(), TestSemaphore())
         let fixture = fixture
         let holder = TestThread.started {
             fixture.tree.names.withLock { _ in
@@ -61,14 +61,11 @@ import Testing
             }
         }
         entered.wait()
-        let maker = TestThread.started {
-            RequestWait.$announce.withValue({ announced.signal() }) {
-                _ = try? TreeProcess(fixture, 1).open("generic-passwords/s/a", [.writeOnly, .create])
-            }
+        let maker = WaitingThread {
+            _ = try? TreeProcess(fixture, 1).open("generic-passwords/s/a", [.writeOnly, .create])
         }
-        #expect(announced.wait(seconds: 10))
-        #expect(!maker.join(seconds: 0.1))
+        #expect(maker.waits() && !maker.ends(seconds: 0.1))
         resume.signal()
-        #expect(holder.join(seconds: 10) && maker.join(seconds: 10))
+        #expect(holder.join(seconds: 10) && maker.ends())
     }
 }

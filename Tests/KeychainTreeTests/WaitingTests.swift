@@ -20,23 +20,6 @@ import Testing
         for name in ["a", "b"] { try client.put(path(name), "old") }
     }
 
-    /// A thread that runs `body` and counts the waits that it announces.
-    private final class Request: Sendable {
-        private let thread: TestThread
-        private let announced: TestSemaphore
-
-        init(_ body: @escaping @Sendable () -> Void) {
-            let announced = TestSemaphore()
-            self.announced = announced
-            thread = TestThread.started {
-                RequestWait.$announce.withValue({ announced.signal() }, operation: body)
-            }
-        }
-
-        func waits(seconds: Double = 10) -> Bool { announced.wait(seconds: seconds) }
-        func ends(seconds: Double = 10) -> Bool { thread.join(seconds: seconds) }
-    }
-
     /// Has the state of a file, as a commit in progress has, until it is released.
     private final class Holder: Sendable {
         private let released = TestSemaphore()
@@ -205,13 +188,13 @@ import Testing
             let own = try WaitingTests()
             let (fixture, a, b) = (own.fixture, try own.target("a"), try own.target("b"))
             let holder = Holder(try fixture.tree.itemFile(a.entry.node))
-            let other = Request { try? row.body(TreeProcess(fixture, 2), b) }
+            let other = WaitingThread { try? row.body(TreeProcess(fixture, 2), b) }
             // A listing has the entries of all items in it.
             if row.method != "readdir" {
                 #expect(other.ends(), "\(row.method) of another item waits")
                 #expect(!other.waits(seconds: 0), "\(row.method) of another item announces a wait")
             }
-            let request = Request { try? row.body(TreeProcess(fixture, 2), a) }
+            let request = WaitingThread { try? row.body(TreeProcess(fixture, 2), a) }
             #expect(row.waits ? request.waits() : request.ends(), "\(row.method)")
             #expect(holder.release())
             #expect(request.ends() && other.ends(), "\(row.method) does not end")
@@ -239,10 +222,10 @@ import Testing
         try client.flush(writer)
         let holder = Holder(try fixture.tree.itemFile(node))
         let fixture = fixture
-        let release = Request { TreeProcess(fixture, 1).release(writer) }
+        let release = WaitingThread { TreeProcess(fixture, 1).release(writer) }
         #expect(release.waits())
         let found = MutexBox<[UInt8]?>(nil)
-        let open = Request {
+        let open = WaitingThread {
             let own = TreeProcess(fixture, 2)
             guard let file = try? own.open(node, []) else { return }
             let bytes = try? own.read(file)
@@ -262,7 +245,7 @@ import Testing
         let (block, fixture, path) = (Block(), fixture, path("new"))
         fixture.store.beforeNextCommit { block.enter() }
         // Its `forget` at the end is that of the kernel, which has the lookup of CREATE only.
-        let release = Request {
+        let release = WaitingThread {
             try? TreeProcess(fixture, 1).ask { request in
                 fixture.tree.release(&request, node: file.node, handle: file.opened.handle)
             }
@@ -270,7 +253,7 @@ import Testing
         #expect(block.hasEntered())
         fixture.tree.forget(file.node, count: 1)
         let sizes = MutexBox<[UInt64]>([])
-        let stat = Request {
+        let stat = WaitingThread {
             if let size = try? TreeProcess(fixture, 2).stat(path).size { sizes.withLock { $0.append(size) } }
         }
         #expect(stat.waits())
@@ -287,10 +270,10 @@ import Testing
         try client.write(file, "value")
         let (block, fixture, path) = (Block(), fixture, path("new"))
         fixture.store.beforeNextCommit { block.enter() }
-        let close = Request { try? TreeProcess(fixture, 1).close(file) }
+        let close = WaitingThread { try? TreeProcess(fixture, 1).close(file) }
         #expect(block.hasEntered())
         let error = MutexBox<Errno?>(nil)
-        let unlink = Request {
+        let unlink = WaitingThread {
             do throws(Errno) {
                 try TreeProcess(fixture, 2).unlink(path)
             } catch let found {

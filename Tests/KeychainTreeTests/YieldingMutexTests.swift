@@ -1,4 +1,3 @@
-import FileSystemCore
 import FileSystemTesting
 import Testing
 
@@ -10,15 +9,10 @@ import Testing
     }
 
     /// Starts threads that append their numbers; each one has announced its wait before the next one starts.
-    private func waiting(_ count: Int, for guarded: Guarded) -> [TestThread] {
+    private func waiting(_ count: Int, for guarded: Guarded) -> [WaitingThread] {
         (0..<count).map { number in
-            let announced = TestSemaphore()
-            let thread = TestThread.started {
-                RequestWait.$announce.withValue({ announced.signal() }) {
-                    guarded.numbers.withLock { $0.append(number) }
-                }
-            }
-            #expect(announced.wait(seconds: 10))
+            let thread = WaitingThread { guarded.numbers.withLock { $0.append(number) } }
+            #expect(thread.waits())
             return thread
         }
     }
@@ -31,7 +25,7 @@ import Testing
             #expect(guarded.numbers.withLockIfAvailable { _ in } == nil)
             return threads
         }
-        for thread in threads { #expect(thread.join(seconds: 10)) }
+        for thread in threads { #expect(thread.ends()) }
         #expect(guarded.numbers.withLock { $0 } == Array(0..<count))
         #expect(guarded.numbers.withLockIfAvailable { $0.count } == count)
     }
@@ -40,19 +34,16 @@ import Testing
     func errors() {
         let guarded = Guarded()
         let found = MutexBox<Bool>(false)
-        let announced = TestSemaphore()
         let thread = guarded.numbers.withLock { _ in
-            let thread = TestThread.started {
-                RequestWait.$announce.withValue({ announced.signal() }) {
-                    do { try guarded.numbers.withLock { _ in throw CancellationError() } } catch {
-                        found.withLock { $0 = true }
-                    }
+            let thread = WaitingThread {
+                do { try guarded.numbers.withLock { _ in throw CancellationError() } } catch {
+                    found.withLock { $0 = true }
                 }
             }
-            #expect(announced.wait(seconds: 10))
+            #expect(thread.waits())
             return thread
         }
-        #expect(thread.join(seconds: 10) && found.withLock { $0 })
+        #expect(thread.ends() && found.withLock { $0 })
         #expect(guarded.numbers.withLockIfAvailable { _ in } != nil)
     }
 

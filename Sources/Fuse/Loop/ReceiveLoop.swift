@@ -27,14 +27,11 @@ final class ReceiveLoop: Sendable {
         self.channel = channel
         polls = Mutex(AdaptivePolling(duration: UInt64(min(max(options.pollMicroseconds, 0), 1000)) * 1000))
         receiverServesIO = options.receiverServesIO
+        ReceiverRole.observesWaits
     }
 
     /// The main function of a worker, until the session ends or the worker is surplus.
     func work(_ workers: WorkerPool) {
-        RequestWait.$announce.withValue(ReceiverRole.announceWait) { performTasks(of: workers) }
-    }
-
-    private func performTasks(of workers: WorkerPool) {
         var stack = stacks.join()
         let role = ReceiverRole(workers, large: large)
         ReceiverRole.current = role

@@ -1,4 +1,5 @@
 import CFuse3
+import FileSystemCore
 import Glibc
 
 /// The receiver role of a worker, and its buffers: the large buffer for the next message, and the buffer of the message in service.
@@ -85,13 +86,17 @@ final class ReceiverRole {
     /// nonisolated context, rather than allocated for each request.
     static let yieldCurrent: @Sendable () -> Void = { current?.yield() }
 
-    /// The effect of a wait for another request on the calling thread (``RequestWait``): neither the role nor a buffer
-    /// waits with it.
-    static let announceWait: @Sendable () -> Void = {
-        guard let current else { return }
+    /// Observes waits for other requests, once per process.
+    static let observesWaits: Void = RequestWait.observe {
+        // The observer is called on all threads.
+        current?.announceWait()
+    }
+
+    /// Yields the role and releases the message, so that neither waits with the calling thread.
+    private func announceWait() {
         // First, so that the next receiver gets the buffer.
-        if current.isCopied { current.release(fillingWith: wipedEarly) }
-        current.yield()
+        if isCopied { release(fillingWith: Self.wipedEarly) }
+        yield()
     }
 
     /// The bytes that replace a message whose handler has not ended yet. In debug builds not zero, so that a handler that reads it
