@@ -3,6 +3,7 @@ import FileSystemTesting
 import Foundation
 import KeychainTesting
 import SecretCrypto
+import Synchronization
 import SystemPackage
 import Testing
 
@@ -262,6 +263,58 @@ import Testing
         #expect(sizes.withLock { $0 } == [5])
         #expect(try client.cat(path) == "value")
         #expect(throws: Errno.noSuchFileOrDirectory, "the node remains") { try fixture.tree.node(file.node) }
+    }
+
+    @Test("F2, F5: a rename that waits for an item whose creation is dropped fails with ENOENT and creates nothing")
+    func renameDuringDrop() throws {
+        for target in ["renamed", "a"] {
+            // Its process was killed, so its RELEASE drops it.
+            let file = try client.open(path("new"), [.writeOnly, .create])
+            try client.write(file, "half")
+            let reader = try client.open(path("new"))
+            fixture.host.dying.withLock { _ = $0.insert(1) }
+            try client.flush(file)
+            let holder = Holder(try fixture.tree.itemFile(file.node))
+            let (fixture, from, to) = (fixture, path("new"), path(target))
+            let error = MutexBox<Errno?>(nil)
+            let rename = WaitingThread {
+                do throws(Errno) {
+                    try TreeProcess(fixture, 2).rename(from, to)
+                } catch let found {
+                    error.withLock { $0 = found }
+                }
+            }
+            #expect(rename.waits())
+            let release = WaitingThread { TreeProcess(fixture, 1).release(file) }
+            #expect(release.waits())
+            #expect(holder.release() && rename.ends() && release.ends())
+            #expect(error.withLock { $0 } == .noSuchFileOrDirectory)
+            #expect(try client.list(dir) == ["a", "b"])
+            #expect(try client.cat(path("a")) == "old")
+            client.release(reader)
+        }
+    }
+
+    @Test("F2, F5: a rename over a name whose creation is dropped during the wait gives the name to the source")
+    func renameOverDrop() throws {
+        let file = try client.open(path("new"), [.writeOnly, .create])
+        let holder = Holder(try fixture.tree.itemFile(file.node))
+        let (fixture, from, to) = (fixture, path("a"), path("new"))
+        let error = MutexBox<Errno?>(nil)
+        let rename = WaitingThread {
+            do throws(Errno) {
+                try TreeProcess(fixture, 2).rename(from, to)
+            } catch let found {
+                error.withLock { $0 = found }
+            }
+        }
+        #expect(rename.waits())
+        let release = WaitingThread { TreeProcess(fixture, 1).release(file) }
+        #expect(release.waits())
+        #expect(holder.release() && rename.ends() && release.ends())
+        #expect(error.withLock { $0 } == nil)
+        #expect(try client.cat(to) == "old")
+        #expect(try client.list(dir).sorted() == ["b", "new"])
     }
 
     @Test("F6: an unlink that waits for the first commit of an item removes the item")

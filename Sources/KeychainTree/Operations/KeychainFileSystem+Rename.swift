@@ -41,28 +41,40 @@ extension KeychainFileSystem {
             let target = try file(named: to, in: newDirectory)
             if flags == .exchange {
                 guard let target else { throw .noSuchFileOrDirectory }
-                return try withBoth(source, target) { (a, b) throws(Errno) in
-                    defer {
-                        a.forgetLongAttributes()
-                        b.forgetLongAttributes()
-                    }
-                    try exchange(&a, &b)
-                }
+                return try exchange(source, target)
             }
-            guard let target else {
-                let account = try uncutKey(name)
-                let left = try move(source, to: account, in: newDirectory, process)
-                return remember(left, as: from, in: newDirectory, process)
-            }
-            if flags == .noReplace { throw .fileExists }
+            if flags == .noReplace, target != nil { throw .fileExists }
             guard target !== source else { return }
-            var left: Left?
-            try withBoth(source, target) { (state, targetState) throws(Errno) in
-                defer { state.forgetLongAttributes() }
-                left = try replace(&targetState, with: source, &state, in: newDirectory, process)
-            }
+            var (left, isReplaced) = (Left?.none, false)
+            if let target { isReplaced = try replace(target, with: source, in: newDirectory, process, leaving: &left) }
+            if !isReplaced { left = try move(source, to: try uncutKey(name), in: newDirectory, process) }
             remember(left, as: from, in: newDirectory, process)
         }
+    }
+
+    private func exchange(_ source: ItemFile, _ target: ItemFile) throws(Errno) {
+        try withBoth(source, target) { (a, b) throws(Errno) in
+            defer {
+                a.forgetLongAttributes()
+                b.forgetLongAttributes()
+            }
+            try exchange(&a, &b)
+        }
+    }
+
+    /// Renames a file over another one. Returns false if that has lost its name during the wait for it.
+    private func replace(
+        _ target: ItemFile, with source: ItemFile, in newDirectory: ServiceDirectory, _ process: Requester,
+        leaving left: inout Left?
+    ) throws(Errno) -> Bool {
+        var hasName = true
+        try withBoth(source, target) { (state, targetState) throws(Errno) in
+            hasName = !targetState.isDetached
+            guard hasName else { return }
+            defer { state.forgetLongAttributes() }
+            left = try replace(&targetState, with: source, &state, in: newDirectory, process)
+        }
+        return hasName
     }
 
     /// The item that a rename leaves without its old name, and its new position.
