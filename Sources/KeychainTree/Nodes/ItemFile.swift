@@ -135,6 +135,22 @@ final class ItemFile: Sendable {
             State(
                 node: node, row: row, directory: directory, item: item, isPending: isPending, staleness: staleness))
     }
+
+    /// Locks both files, in the order of their nodes.
+    static func withBoth<Failure>(
+        _ first: ItemFile, _ second: ItemFile,
+        _ body: (inout State, inout State) throws(Failure) -> Void
+    ) throws(Failure) {
+        if first.node.rawValue < second.node.rawValue {
+            try first.state.withLock { (a) throws(Failure) in
+                try second.state.withLock { (b) throws(Failure) in try body(&a, &b) }
+            }
+        } else {
+            try second.state.withLock { (b) throws(Failure) in
+                try first.state.withLock { (a) throws(Failure) in try body(&a, &b) }
+            }
+        }
+    }
 }
 
 /// The committed value of a file whose row has been deleted.

@@ -53,7 +53,7 @@ extension KeychainFileSystem {
     }
 
     private func exchange(_ source: ItemFile, _ target: ItemFile) throws(Errno) {
-        try withBoth(source, target) { (a, b) throws(Errno) in
+        try ItemFile.withBoth(source, target) { (a, b) throws(Errno) in
             defer {
                 a.forgetLongAttributes()
                 b.forgetLongAttributes()
@@ -68,7 +68,7 @@ extension KeychainFileSystem {
         leaving left: inout Left?
     ) throws(Errno) -> Bool {
         var hasName = true
-        try withBoth(source, target) { (state, targetState) throws(Errno) in
+        try ItemFile.withBoth(source, target) { (state, targetState) throws(Errno) in
             hasName = !targetState.isDetached
             guard hasName else { return }
             defer { state.forgetLongAttributes() }
@@ -115,22 +115,6 @@ extension KeychainFileSystem {
         if let file = table.withLock({ $0.item(item.id) }) { return file }
         return ItemFile(
             node: table.withLock { $0.makeID() }, row: item.id, directory: directory, item: item)
-    }
-
-    /// Locks both files, in the order of their nodes.
-    func withBoth<Failure>(
-        _ first: ItemFile, _ second: ItemFile,
-        _ body: (inout ItemFile.State, inout ItemFile.State) throws(Failure) -> Void
-    ) throws(Failure) {
-        if first.node.rawValue < second.node.rawValue {
-            try first.state.withLock { (a) throws(Failure) in
-                try second.state.withLock { (b) throws(Failure) in try body(&a, &b) }
-            }
-        } else {
-            try second.state.withLock { (b) throws(Failure) in
-                try first.state.withLock { (a) throws(Failure) in try body(&a, &b) }
-            }
-        }
     }
 
     /// Renames a file to a free name. Commits the staged value of the source (F5).

@@ -94,7 +94,7 @@ extension KeychainFileSystem {
         if let directory = directory?.row ?? unknownRow(of: primaryKey) { take(name, in: directory) }
         guard let file = directory?.pendingFile(name), let item = try? keychain.item(id: row) else { return }
         if let other = table.withLock({ $0.knownItem(row)?.file }), other !== file {
-            withBoth(file, other) { state, otherState in
+            ItemFile.withBoth(file, other) { state, otherState in
                 guard state.isPending else { return }
                 let isOpen = otherState.openCount > 0
                 detach(&otherState, keeping: isOpen ? .kept(otherState.openValue) : .lost)
