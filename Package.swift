@@ -310,7 +310,7 @@ let package = Package(
                 "KeychainTesting", "KeychainRPC", "SecretCrypto", "TokenStorage", "Credentials", "QueryableStore",
                 "NativeClient", "SecItemProgram", "TestSupport",
             ],
-            exclude: ["Cases", "SlowDisk"], swiftSettings: testing),
+            exclude: ["Cases", "SlowDisk", "optimized.sh"], swiftSettings: testing),
     ]
 )
 
