@@ -265,41 +265,12 @@ import Testing
         #expect(throws: Errno.noSuchFileOrDirectory, "the node remains") { try fixture.tree.node(file.node) }
     }
 
-    @Test("F2, F5: a rename that waits for an item whose creation is dropped fails with ENOENT and creates nothing")
-    func renameDuringDrop() throws {
-        for target in ["renamed", "a"] {
-            // Its process was killed, so its RELEASE drops it.
-            let file = try client.open(path("new"), [.writeOnly, .create])
-            try client.write(file, "half")
-            let reader = try client.open(path("new"))
-            fixture.host.dying.withLock { _ = $0.insert(1) }
-            try client.flush(file)
-            let holder = Holder(try fixture.tree.itemFile(file.node))
-            let (fixture, from, to) = (fixture, path("new"), path(target))
-            let error = MutexBox<Errno?>(nil)
-            let rename = WaitingThread {
-                do throws(Errno) {
-                    try TreeProcess(fixture, 2).rename(from, to)
-                } catch let found {
-                    error.withLock { $0 = found }
-                }
-            }
-            #expect(rename.waits())
-            let release = WaitingThread { TreeProcess(fixture, 1).release(file) }
-            #expect(release.waits())
-            #expect(holder.release() && rename.ends() && release.ends())
-            #expect(error.withLock { $0 } == .noSuchFileOrDirectory)
-            #expect(try client.list(dir) == ["a", "b"])
-            #expect(try client.cat(path("a")) == "old")
-            client.release(reader)
-        }
-    }
-
-    @Test("F2, F5: a rename over a name whose creation is dropped during the wait gives the name to the source")
-    func renameOverDrop() throws {
-        let file = try client.open(path("new"), [.writeOnly, .create])
+    /// Renames a name while a descriptor is released: both wait for its file, the rename first, for the lookup of the name.
+    ///
+    /// - Returns: The error of the rename.
+    private func rename(_ from: String, to: String, during file: TreeProcess.Descriptor) throws -> Errno? {
         let holder = Holder(try fixture.tree.itemFile(file.node))
-        let (fixture, from, to) = (fixture, path("a"), path("new"))
+        let (fixture, from, to) = (fixture, path(from), path(to))
         let error = MutexBox<Errno?>(nil)
         let rename = WaitingThread {
             do throws(Errno) {
@@ -312,8 +283,30 @@ import Testing
         let release = WaitingThread { TreeProcess(fixture, 1).release(file) }
         #expect(release.waits())
         #expect(holder.release() && rename.ends() && release.ends())
-        #expect(error.withLock { $0 } == nil)
-        #expect(try client.cat(to) == "old")
+        return error.withLock { $0 }
+    }
+
+    @Test("F2, F5: a rename that waits for an item whose creation is dropped fails with ENOENT and creates nothing")
+    func renameDuringDrop() throws {
+        for target in ["renamed", "a"] {
+            // Its process was killed, so its RELEASE drops it.
+            let file = try client.open(path("new"), [.writeOnly, .create])
+            try client.write(file, "half")
+            let reader = try client.open(path("new"))
+            fixture.host.dying.withLock { _ = $0.insert(1) }
+            try client.flush(file)
+            #expect(try rename("new", to: target, during: file) == .noSuchFileOrDirectory)
+            #expect(try client.list(dir) == ["a", "b"])
+            #expect(try client.cat(path("a")) == "old")
+            client.release(reader)
+        }
+    }
+
+    @Test("F2, F5: a rename over a name whose creation is dropped during the wait gives the name to the source")
+    func renameOverDrop() throws {
+        let file = try client.open(path("new"), [.writeOnly, .create])
+        #expect(try rename("a", to: "new", during: file) == nil)
+        #expect(try client.cat(path("new")) == "old")
         #expect(try client.list(dir).sorted() == ["b", "new"])
     }
 

@@ -55,7 +55,7 @@ enum Handle: Sendable {
 
 /// The state of a file when a descriptor was opened.
 struct FilePast: Sendable {
-    /// ``ItemFile/State/cuts``
+    /// ``ItemFile/State/truncations``
     let truncations: Int
     /// ``ItemFile/lockClosures``
     let lockClosures: Int

@@ -1,5 +1,5 @@
-# L4: while a disk hangs, every command and every operation on `.keychainfs`, and those on other items, are served: next to 60 closes that
-# wait for the disk, and next to 300 calls that wait for an item that is being committed.
+# L4: while a disk hangs, `status`, `show`, the files of `.keychainfs` and other items are served: next to 60 closes that wait for the disk,
+# and next to 900 calls that wait for an item that is being committed.
 # users: user
 # needs: SlowDisk
 # seconds: 4
@@ -59,7 +59,7 @@ def ask(number):
     if number % 3 == 0: os.listxattr(busy)
     elif number % 3 == 1: os.getxattr(busy, "user.kSecAttrAccount")
     else: os.close(os.open(busy, os.O_RDONLY))
-served([lambda: os.close(file)] + [lambda number=number: ask(number) for number in range(300)])
+served([lambda: os.close(file)] + [lambda number=number: ask(number) for number in range(900)])
 PY
 for name in 0 59 busy; do expect new "$(cat "$D/$name")" "an item"; done
 unmount_keychain; expect_code 0 "$KEYCHAINFS" check > /dev/null
