@@ -167,14 +167,16 @@ import Testing
         }
     }
 
-    /// READDIRPLUS of the directory, with an entry of one item.
-    private static func listWithAttributes(_ client: TreeProcess, untilFound name: String) throws {
+    /// READDIRPLUS of the directory. Returns the entry of one item.
+    @discardableResult
+    private static func listWithAttributes(_ client: TreeProcess, untilFound name: String) throws -> Entry? {
         let node = try client.node(directory)
         let handle = try client.ask { (request) throws(Errno) in try client.tree.opendir(&request, node: node) }
         var sink = EntrySink(name: name)
         try client.ask { (request) throws(Errno) in
             try client.tree.readdir(&request, node: node, handle: handle, offset: 0, into: &sink)
         }
+        return sink.found
     }
 
     private func target(_ name: String) throws -> Target {
@@ -237,6 +239,33 @@ import Testing
         #expect(holder.release() && release.ends() && open.ends())
         #expect(found.withLock { $0 } == [])
         #expect(try client.cat(path("a")).isEmpty)
+    }
+
+    @Test(
+        "F1, F3: a LOOKUP or a listing that waits for the commit of a RELEASE returns the attributes of the new value",
+        arguments: [
+            { client, path in try client.entry(path).attributes },
+            { client, _ in try #require(try listWithAttributes(client, untilFound: "a")).attributes },
+        ] as [@Sendable (TreeProcess, String) throws -> Attributes])
+    func attributesAfterRelease(_ ask: @escaping @Sendable (TreeProcess, String) throws -> Attributes) throws {
+        // So that the listing is cached.
+        for _ in 0..<2 { _ = try Self.listWithAttributes(client, untilFound: "a") }
+        let writer = try client.open(path("a"), [.writeOnly, .truncate])
+        try client.flush(writer)
+        let (block, fixture, path) = (Block(), fixture, path("a"))
+        fixture.store.beforeNextCommit { block.enter() }
+        let release = WaitingThread { TreeProcess(fixture, 1).release(writer) }
+        #expect(block.hasEntered())
+        let sizes = MutexBox<[UInt64]>([])
+        let request = WaitingThread {
+            if let size = try? ask(TreeProcess(fixture, 2), path).size { sizes.withLock { $0.append(size) } }
+        }
+        #expect(request.waits())
+        block.release()
+        #expect(release.ends() && request.ends())
+        #expect(sizes.withLock { $0 } == [0])
+        // Nothing changed in the meantime: the answers are cached again.
+        #expect(try ask(client, path).size == 0)
     }
 
     @Test("F2: a FORGET that overtakes a RELEASE leaves a pending name usable, during its commit and after it")
@@ -339,10 +368,16 @@ import Testing
 private struct EntrySink: DirectorySink {
     let name: String
     let wantsEntries = true
+    private(set) var found: Entry?
+
+    init(name: String) { self.name = name }
 
     mutating func add(_ name: EntryName, inode: InodeNumber, type: FileSystemCore.FileType, offset: UInt64) -> Bool {
         true
     }
 
-    mutating func add(_ name: EntryName, entry: Entry, offset: UInt64) -> Bool { true }
+    mutating func add(_ name: EntryName, entry: Entry, offset: UInt64) -> Bool {
+        if name.bytes == Array(self.name.utf8) { found = entry }
+        return true
+    }
 }

@@ -81,6 +81,16 @@ final class ListingCache: Sendable {
     /// Returns the listing of a directory if it is unchanged.
     func listing(of directory: RowID) -> [Entry]? { state.withLock { $0.listings[directory] } }
 
+    /// Whether the listing of a directory is cached and contains that entry.
+    func contains(_ entry: Entry, in directory: RowID) -> Bool {
+        state.withLock { state in
+            guard let found = state.listings[directory]?.following(RowID(rawValue: entry.row.rawValue - 1)).first else {
+                return false
+            }
+            return found.row == entry.row && found.attributes == entry.attributes
+        }
+    }
+
     func noteLarge(_ directory: RowID) {
         state.withLock { _ = $0.large.insert(directory) }
     }

@@ -159,13 +159,16 @@ extension KeychainFileSystem {
         while !isLast {
             // Pending names first: a name that is committed in the meantime is then in both lists, never in neither.
             let pending = directory.pendingFiles(after: after)
+            let commits = keychain.commitCount
             let page = try mapped { () throws(KeychainFault) in
                 try keychain.items(in: directory.row, after: after, limit: Self.pageSize)
             }
             isLast = page.count < Self.pageSize
             let end = isLast ? RowID(rawValue: .max) : page.last?.id ?? .none
             let entries = merge(page, pending.filter { $0.row <= end })
-            guard try add(entries, of: directory, listing, &part, &sink) else { return endPart(part, isLast: false) }
+            guard try add(entries, readAt: commits, of: directory, listing, &part, &sink) else {
+                return endPart(part, isLast: false)
+            }
             after = end
         }
         endPart(part, isLast: true)
@@ -180,12 +183,12 @@ extension KeychainFileSystem {
 
     /// Adds a page. Returns false if the sink is full.
     private func add(
-        _ entries: [ListedItem], of directory: ServiceDirectory, _ listing: DirectoryHandle,
+        _ entries: [ListedItem], readAt commits: Int, of directory: ServiceDirectory, _ listing: DirectoryHandle,
         _ part: inout ListingCache.Part?, _ sink: inout some DirectorySink
     ) throws(Errno) -> Bool {
         for entry in entries {
             if case .committed(.available(let item)) = entry {
-                guard add(item, in: directory, &part, &sink) else { return false }
+                guard add(item, readAt: commits, in: directory, &part, &sink) else { return false }
                 continue
             }
             // The listing does not show all committed items, or shows more.
@@ -291,23 +294,25 @@ extension KeychainFileSystem {
     }
 
     private func add(
-        _ item: Item, in directory: ServiceDirectory, _ part: inout ListingCache.Part?, _ sink: inout some DirectorySink
+        _ item: Item, readAt commits: Int, in directory: ServiceDirectory, _ part: inout ListingCache.Part?,
+        _ sink: inout some DirectorySink
     ) -> Bool {
         guard let name = EntryName(CanonicalName(account: item.account).bytes) else { return true }
-        guard add(item, name, in: directory, &sink) else { return false }
+        guard add(item, name, readAt: commits, in: directory, &sink) else { return false }
         part?.entries.append(ListingCache.Entry(row: item.id, name: name, attributes: attributes(of: item)))
         return true
     }
 
     private func add(
-        _ item: Item, _ name: EntryName, in directory: ServiceDirectory, _ sink: inout some DirectorySink
+        _ item: Item, _ name: EntryName, readAt commits: Int, in directory: ServiceDirectory,
+        _ sink: inout some DirectorySink
     ) -> Bool {
         let offset = UInt64(item.id.rawValue) + Self.offsetBase
         let inode = InodeNumber(rawValue: item.file.inode)
         guard sink.wantsEntries else {
             return sink.add(name, inode: inode, type: .regular, offset: offset)
         }
-        let entry = entry(of: item, in: directory)
+        let entry = entry(of: item, readAt: commits, in: directory)
         return addEntry(&sink, name, offset, entry.node) { entry }
     }
 

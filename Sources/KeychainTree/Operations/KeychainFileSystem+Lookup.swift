@@ -76,6 +76,7 @@ extension KeychainFileSystem {
         if let file = try uncommitted(name, in: directory), let entry = try entry(ofPending: file) {
             return .found(entry)
         }
+        let commits = keychain.commitCount
         let item: Item?
         do throws(KeychainFault) {
             item = try keychain.item(named: name, in: directory.row)
@@ -89,7 +90,7 @@ extension KeychainFileSystem {
             throw error.errno
         }
         guard let item else { return absent }
-        return .found(entry(of: item, in: directory))
+        return .found(entry(of: item, readAt: commits, in: directory))
     }
 
     /// Returns the file of a pending name; nil also if it was committed or dropped during the wait for it.
@@ -200,7 +201,9 @@ extension KeychainFileSystem {
     }
 
     /// Returns the entry of a stored item and increments its lookup count.
-    func entry(of item: Item, in directory: ServiceDirectory) -> Entry {
+    ///
+    /// - Parameter commits: ``KeychainStore/commitCount`` before the item was read.
+    func entry(of item: Item, readAt commits: Int, in directory: ServiceDirectory) -> Entry {
         let known = table.withLock { $0.rememberItem(item.id, in: directory) }
         guard let file = known.file else {
             return entry(known.id, attributes(of: item), attributeTimeout: options.cacheTimeout)
@@ -208,7 +211,8 @@ extension KeychainFileSystem {
         let timed = file.state.withLock { state in
             // The kernel did not know the directory when the file was moved there by setting an attribute.
             if state.directory.row == directory.row { state.directory = directory }
-            return timedAttributes(state, item: state.item ?? item)
+            return presentAttributes(
+                state, keychain.commitCount == commits ? item : nil, else: attributes(of: item))
         }
         return entry(known.id, timed.attributes, attributeTimeout: timed.timeout)
     }
@@ -221,12 +225,29 @@ extension KeychainFileSystem {
         }
         let timed = try file.state.withLock { (state) throws(Errno) in
             if state.directory.row == directory.row { state.directory = directory }
-            guard state.stagedValue != nil || state.isDetached else {
+            if state.stagedValue != nil || state.isDetached {
+                return timedAttributes(state, item: try item(of: &state))
+            }
+            guard !listings.contains(listed, in: directory.row) else {
                 return TimedAttributes(listed.attributes, timeout: options.cacheTimeout)
             }
-            return timedAttributes(state, item: try item(of: &state))
+            return presentAttributes(state, nil, else: listed.attributes)
         }
         return entry(known.id, timed.attributes, attributeTimeout: timed.timeout)
+    }
+
+    /// Returns the attributes of an item that was read before its file was locked. Reads it again if it may have been
+    /// committed in between (`item` is nil), because the kernel caches the attributes.
+    ///
+    /// - Parameter former: The attributes of that time, in case that it cannot be read; the kernel does not cache them.
+    private func presentAttributes(
+        _ state: borrowing ItemFile.State, _ item: Item?, else former: Attributes
+    ) -> TimedAttributes {
+        let row = state.row
+        guard let item = state.item ?? item ?? (try? keychain.item(id: row)) else {
+            return TimedAttributes(former, timeout: 0)
+        }
+        return timedAttributes(state, item: item)
     }
 
     /// Returns the entry of a file whose name was pending, and increments its lookup count; nil if the name has been
