@@ -91,6 +91,11 @@ public enum Notification: Sendable {
     case allEntries(fallback: @Sendable () -> [EntryReference])
     /// Causes the workers to overwrite the remains of finished calls on their stacks.
     case wipeStacks
+    /// Notifications that the closure returns, which may wait for a disk.
+    ///
+    /// Sent last, on another thread. The reply waits for them 50 ms at most, and 2 s at most for those of the same list that may
+    /// wait in the kernel. The list queues behind no other notification.
+    case later(@Sendable () -> [Notification])
 }
 
 /// Sends notifications that do not belong to a request.

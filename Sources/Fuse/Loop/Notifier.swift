@@ -19,10 +19,14 @@ public final class Notifier: KernelNotifier, Sendable {
         var isRunning = false
         /// Whether the thread has sent everything.
         var isDone = true
+        /// The number of other threads that are sending.
+        var otherCount = 0
+
+        var hasEnded: Bool { isDone && otherCount == 0 }
     }
 
     private let state = Monitor(State())
-    private let sender = Mutex<NotificationSender?>(nil)
+    private let output = Mutex<NotificationOutput?>(nil)
     private let thread = Mutex<BackgroundThread?>(nil)
     /// The minor version of the kernel's protocol; 0 before INIT, when the kernel cannot have cached anything.
     private let kernelMinor = Atomic<UInt32>(0)
@@ -42,10 +46,11 @@ public final class Notifier: KernelNotifier, Sendable {
             state.isRunning = true
             state.isDone = false
         }
-        sender.withLock { $0 = NotificationSender(channel: channel) }
+        let output = NotificationOutput(sender: NotificationSender(channel: channel), wipeStacks: wipeStacks)
+        self.output.withLock { $0 = output }
         do throws(Errno) {
             let new = try BackgroundThread(stack: .large) { [self] in
-                run(NotificationSender(channel: channel), wipeStacks)
+                run(output)
                 state.with(wakesAll: true) { $0.isDone = true }
             }
             thread.withLock { $0 = new }
@@ -61,17 +66,18 @@ public final class Notifier: KernelNotifier, Sendable {
     /// Refuses further notifications and sends the queued ones. Returns false if that takes longer than `seconds`.
     func stop(seconds: Int) -> Bool {
         state.with(wakesAll: true) { $0.isRunning = false }
-        return state.wait(milliseconds: seconds * 1000) { $0.isDone ? () : nil } != nil
+        return state.wait(milliseconds: seconds * 1000) { $0.hasEnded ? () : nil } != nil
     }
 
-    /// Waits for the exit of the thread. Called after ``stop(seconds:)``.
+    /// Waits for the exit of the thread, and for others that are sending. Called after ``stop(seconds:)``.
     func join() {
         let ending = thread.withLock { thread in
             defer { thread = nil }
             return thread
         }
         ending?.join()
-        sender.withLock { $0 = nil }
+        state.wait { $0.hasEnded ? () : nil }
+        output.withLock { $0 = nil }
     }
 
     /// Sends the notifications of a request around its reply.
@@ -91,10 +97,10 @@ public final class Notifier: KernelNotifier, Sendable {
     private func sendImmediately(_ notifications: [FileSystemCore.Notification]) -> Bool {
         let minor = kernelMinor.load(ordering: .acquiring)
         let isImmediate = notifications.allSatisfy { if case .allEntries = $0 { true } else { false } }
-        guard isImmediate, minor >= NotificationSender.epochMinor, let sender = sender.withLock({ $0 }) else {
+        guard isImmediate, minor >= NotificationSender.epochMinor, let output = output.withLock({ $0 }) else {
             return false
         }
-        sender.send(notifications, kernelMinor: minor)
+        output.send(notifications, kernelMinor: minor)
         return true
     }
 
@@ -106,9 +112,12 @@ public final class Notifier: KernelNotifier, Sendable {
         done.wait { $0 ? () : nil }
     }
 
-    /// Queues `notifications`, and calls `finish` once on the notifier's thread when they have been sent. If no session
+    /// Queues `notifications`, and calls `finish` once on another thread when they have been sent. If no session
     /// runs, calls `finish` immediately.
     func enqueue(_ notifications: [FileSystemCore.Notification], finish: @escaping @Sendable () -> Void) {
+        if notifications.contains(where: { if case .later = $0 { true } else { false } }) {
+            return sendSeparately(notifications, finish: finish)
+        }
         let isAccepted = state.with(wakesAll: true) { state in
             if state.isRunning { state.jobs.append(Job(notifications: notifications, finish: finish)) }
             return state.isRunning
@@ -116,14 +125,10 @@ public final class Notifier: KernelNotifier, Sendable {
         if !isAccepted { finish() }
     }
 
-    private func run(_ sender: NotificationSender, _ wipeStacks: () -> Void) {
+    private func run(_ output: NotificationOutput) {
         while let jobs = nextJobs() {
             for job in jobs {
-                let minor = kernelMinor.load(ordering: .acquiring)
-                if minor != 0 { sender.send(job.notifications, kernelMinor: minor) }
-                if job.notifications.contains(where: { if case .wipeStacks = $0 { true } else { false } }) {
-                    wipeStacks()
-                }
+                output.send(job.notifications, kernelMinor: kernelMinor.load(ordering: .acquiring))
                 job.finish()
             }
         }
@@ -136,5 +141,46 @@ public final class Notifier: KernelNotifier, Sendable {
             defer { state.jobs = [] }
             return state.jobs
         }
+    }
+
+    // MARK: Other threads
+
+    /// Sends a list with ``Notification/later(_:)`` on a separate thread, because another notification may wait for a disk.
+    private func sendSeparately(
+        _ notifications: [FileSystemCore.Notification], finish: @escaping @Sendable () -> Void
+    ) {
+        guard beginSending() else { return finish() }
+        Self.onThread { [self] in
+            LaterNotifications(notifications, kernelMinor: kernelMinor.load(ordering: .acquiring)).send { [self] in
+                use($0)
+            }
+            ProcessMemory.wipeStack()
+            finish()
+            endSending()
+        }
+    }
+
+    /// Runs `body` on a new thread; on this one if it cannot be created.
+    static func onThread(_ body: @escaping @Sendable () -> Void) {
+        do throws(Errno) { try BackgroundThread.start(stack: .large, body) } catch { body() }
+    }
+
+    /// Runs `body`, unless the session has ended.
+    private func use(_ body: (NotificationOutput) -> Void) {
+        guard beginSending() else { return }
+        defer { endSending() }
+        if let output = output.withLock({ $0 }) { body(output) }
+    }
+
+    /// Returns false at the end of the session.
+    private func beginSending() -> Bool {
+        state.with { state in
+            if state.isRunning { state.otherCount += 1 }
+            return state.isRunning
+        }
+    }
+
+    private func endSending() {
+        state.with(wakesAll: true) { $0.otherCount -= 1 }
     }
 }

@@ -32,14 +32,14 @@ final class ReceiveLoop: Sendable {
 
     /// The main function of a worker, until the session ends or the worker is surplus.
     func work(_ workers: WorkerPool) {
-        var stack = stacks.join()
-        let role = ReceiverRole(workers, large: large)
+        let stack = stacks.join()
+        let role = ReceiverRole(workers, large: large, stack)
         ReceiverRole.current = role
         var hasServed = false
         loop: while true {
-            switch workers.nextTask(hasServed: hasServed, tidying: { stacks.wipeIfDue(&stack) }) {
+            switch workers.nextTask(hasServed: hasServed, tidying: { stacks.wipeIfDue(role.stack) }) {
             case .receive:
-                switch receiveAndServe(role, workers, &stack) {
+                switch receiveAndServe(role, workers) {
                 case .sessionEnded:
                     workers.end()
                     break loop
@@ -64,11 +64,11 @@ final class ReceiveLoop: Sendable {
     }
 
     /// Receives and serves requests until another thread has the receiver role.
-    private func receiveAndServe(_ role: ReceiverRole, _ workers: WorkerPool, _ stack: inout StackWipe.Member) -> End {
+    private func receiveAndServe(_ role: ReceiverRole, _ workers: WorkerPool) -> End {
         guard let lease = acquire(from: large) else { return .sessionEnded }
         role.assume(lease)
         var hasServed = false
-        while let count = receive(into: lease.buffer, &stack, polls: hasServed) {
+        while let count = receive(into: lease.buffer, role, polls: hasServed) {
             hasServed = true
             let blocking = blocking(count, in: lease.buffer)
             if blocking == .possible, let message = move(count, from: lease.buffer) {
@@ -142,8 +142,10 @@ final class ReceiveLoop: Sendable {
     }
 
     private func serve(_ count: Int, in buffer: borrowing MessageBuffer, _ role: ReceiverRole) {
+        role.stack.isBusy = true
         // Refused messages contain secrets and names, too.
         defer {
+            role.stack.isBusy = false
             role.release()
             ProcessMemory.wipeRegisters()
         }
@@ -161,11 +163,11 @@ final class ReceiveLoop: Sendable {
     /// Returns the length of the next message; nil at the end of the session. Polls only after a request has been
     /// served, so that an idle session uses no CPU time.
     private func receive(
-        into buffer: borrowing MessageBuffer, _ stack: inout StackWipe.Member, polls mayPoll: Bool
+        into buffer: borrowing MessageBuffer, _ role: ReceiverRole, polls mayPoll: Bool
     ) -> Int? {
         var wait = Wait(mayPoll: mayPoll)
         while unsafe fuse_session_exited(session.pointer) == 0 {
-            stacks.wipeIfDue(&stack)
+            stacks.wipeIfDue(role.stack)
             var target = unsafe fuse_buf()
             unsafe target.mem = buffer.start
             let result = unsafe fuse_session_receive_buf(session.pointer, &target)

@@ -16,6 +16,8 @@ final class ReceiverRole {
 
     private let workers: WorkerPool
     private let large: MessageBufferPool
+    /// The worker's stack.
+    let stack: StackWipe.Member
     private(set) var isReceiver = false
     /// The buffer to receive into; nil for a worker that neither has the role nor serves a message out of it.
     private var receiving: MessageBufferPool.Lease?
@@ -24,7 +26,8 @@ final class ReceiverRole {
     var isCopied = false
 
     /// - Parameter large: The pool to which receive buffers are returned.
-    init(_ workers: WorkerPool, large: MessageBufferPool) {
+    init(_ workers: WorkerPool, large: MessageBufferPool, _ stack: StackWipe.Member) {
+        self.stack = stack
         self.workers = workers
         self.large = large
     }

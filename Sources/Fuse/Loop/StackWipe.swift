@@ -5,51 +5,52 @@ import Synchronization
 ///
 /// A worker checks for it between two requests. Idle workers are woken; busy ones wipe after their request.
 final class StackWipe: Sendable {
-    /// The state of one worker.
-    struct Member {
-        fileprivate let number: Int
-        fileprivate var round: UInt64
+    /// A worker. Modified by its own thread only.
+    final class Member: Sendable {
+        /// The last round that it has completed.
+        fileprivate let round: Atomic<UInt64>
+        private let isServing = Atomic<Bool>(false)
+
+        fileprivate init(round: UInt64) { self.round = Atomic(round) }
+
+        /// Whether it serves a request, which may wait for a disk.
+        var isBusy: Bool {
+            get { isServing.load(ordering: .acquiring) }
+            set { isServing.store(newValue, ordering: .releasing) }
+        }
     }
 
-    private struct State {
-        var next = 0
-        /// The last round that each worker has completed.
-        var done: [Int: UInt64] = [:]
-    }
-
-    /// The maximum time to wait for busy workers in milliseconds.
-    private static let timeout = 200
+    /// The limits in milliseconds of the wait for all workers, and for idle ones, which a machine under load may not
+    /// run earlier.
+    private static let limits = (all: 20, idle: 200)
+    /// The interval in milliseconds at which it is checked who is busy.
+    private static let interval = 10
 
     private let round = Atomic<UInt64>(0)
-    private let state = Monitor(State())
+    private let members = Monitor<[Member]>([])
 
     /// Registers a new worker, whose stack is clean.
     func join() -> Member {
-        let round = round.load(ordering: .acquiring)
-        let number = state.with { state in
-            state.next += 1
-            state.done[state.next] = round
-            return state.next
+        members.with { members in
+            let member = Member(round: round.load(ordering: .acquiring))
+            members.append(member)
+            return member
         }
-        return Member(number: number, round: round)
     }
 
     /// Removes a worker that exits and wipes its stack, which the C library reuses for another thread
     /// (`allocatestack.c` of glibc).
     func leave(_ member: Member) {
         ProcessMemory.wipeStack()
-        let number = member.number
-        state.with(wakesAll: true) { $0.done[number] = nil }
+        members.with(wakesAll: true) { $0.removeAll { $0 === member } }
     }
 
     /// Wipes the calling worker's stack if that has been requested since its last wipe. Called between two requests.
-    func wipeIfDue(_ member: inout Member) {
+    func wipeIfDue(_ member: Member) {
         let wanted = round.load(ordering: .acquiring)
-        guard member.round != wanted else { return }
-        member.round = wanted
+        guard member.round.load(ordering: .relaxed) != wanted else { return }
         ProcessMemory.wipeStack()
-        let number = member.number
-        state.with(wakesAll: true) { $0.done[number] = wanted }
+        members.with(wakesAll: true) { _ in member.round.store(wanted, ordering: .releasing) }
     }
 
     /// Requests a wipe of all workers, wakes them with `wake`, and waits until all idle ones have completed it. Wipes
@@ -57,8 +58,14 @@ final class StackWipe: Sendable {
     func run(wake: () -> Void) {
         let wanted = round.add(1, ordering: .acquiringAndReleasing).newValue
         wake()
-        state.wait(milliseconds: Self.timeout) { state in
-            state.done.values.allSatisfy { $0 >= wanted } ? () : nil
+        for waited in stride(from: 0, to: Self.limits.idle, by: Self.interval) {
+            let isComplete = members.wait(milliseconds: Self.interval) { members -> Bool? in
+                let isComplete = members.allSatisfy { member in
+                    member.round.load(ordering: .acquiring) >= wanted || waited >= Self.limits.all && member.isBusy
+                }
+                return isComplete ? true : nil
+            }
+            if isComplete == true { break }
         }
         ProcessMemory.wipeStack()
     }

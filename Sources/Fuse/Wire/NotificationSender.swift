@@ -13,6 +13,16 @@ struct NotificationSender {
 
     let channel: Channel
 
+    /// Whether the kernel waits for operations in progress: for a directory's lock, or for pages that are being read.
+    static func mayWait(_ notification: FileSystemCore.Notification, kernelMinor: UInt32) -> Bool {
+        switch notification {
+        case .inode(_, let pages), .inodes(_, let pages): pages
+        case .entry: true
+        case .allEntries: kernelMinor < epochMinor
+        case .wipeStacks, .later: false
+        }
+    }
+
     func send(_ notifications: [FileSystemCore.Notification], kernelMinor: UInt32) {
         for notification in notifications {
             switch notification {
@@ -23,7 +33,7 @@ struct NotificationSender {
                 if kernelMinor >= Self.epochMinor, incrementEpoch() { continue }
                 for entry in fallback() { invalidate(entry) }
             // Handled by the notifier.
-            case .wipeStacks: continue
+            case .wipeStacks, .later: continue
             }
         }
     }
