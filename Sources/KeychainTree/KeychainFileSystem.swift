@@ -30,6 +30,9 @@ package final class KeychainFileSystem: FileSystem {
     let table: Mutex<InodeTable>
     /// The names that the process that freed them may reuse. No other lock is acquired while it is locked.
     let freedNames = Mutex(FreedNames<PredecessorItem>())
+    /// The names of open files that locks have closed, which no lock has reported to the kernel yet. No other lock is acquired
+    /// while it is locked.
+    let closedNames = Mutex<[EntryReference]>([])
     let fixed: FixedNodes
     let started: KeychainDate
 

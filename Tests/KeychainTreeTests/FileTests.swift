@@ -298,9 +298,9 @@ import Testing
         #expect(try shell.fstat(reader).attributes.size == 6)
         #expect(try shell.read(reader) == Array("staged".utf8))
         let file = try fixture.tree.itemFile(reader.node)
-        #expect(file.state.withLock { $0.stagedValue != nil })
+        #expect(fixture.tree.withState(of: file) { $0.stagedValue != nil })
         try shell.close(reader)
-        #expect(file.state.withLock { $0.stagedValue == nil })
+        #expect(fixture.tree.withState(of: file) { $0.stagedValue == nil })
         #expect(throws: Errno.noSuchFileOrDirectory) { try shell.stat(path("a")) }
     }
 

@@ -32,8 +32,8 @@ import Testing
         await #expect(processExitsWith: .exitCode(0)) {
             let paths = try HotPaths()
             #expect(try Self.instructions(paths.read) <= 65_000)
-            #expect(try Self.instructions(paths.open) <= 38_000)
-            #expect(try Self.instructions(paths.getattr) <= 13_000)
+            #expect(try Self.instructions(paths.open) <= 42_000)
+            #expect(try Self.instructions(paths.getattr) <= 14_000)
             #expect(try Self.instructions(paths.lookup) <= 350_000)
             #expect(try Self.instructions(paths.commit) <= 1_750_000)
         }

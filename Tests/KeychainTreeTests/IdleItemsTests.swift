@@ -75,7 +75,7 @@ import Testing
         for (number, node) in nodes.enumerated() {
             let row = RowID(rawValue: Self.firstRow + Int64(number))
             try #require(tree.table.withLock { $0.knownItem(row)?.id } == node)
-            try #require(try tree.itemFile(node).state.withLock { $0.row } == row)
+            try #require(try tree.withState(of: tree.itemFile(node)) { $0.row } == row)
         }
         for node in nodes { tree.forget(node, count: 1) }
         #expect(tree.table.withLock { $0.count } == before)
@@ -107,14 +107,14 @@ import Testing
         let rows = (0..<2).map { RowID(rawValue: Self.firstRow + $0) }
         let nodes = rows.map { row in tree.table.withLock { $0.rememberItem(row, in: directory).id } }
         tree.table.withLock { $0.detachItem(rows[0]) }
-        #expect(try tree.itemFile(nodes[0]).state.withLock { $0.row } == .none)
+        #expect(try tree.withState(of: tree.itemFile(nodes[0])) { $0.row } == .none)
         let file = ItemFile(
             node: tree.table.withLock { $0.makeID() }, row: RowID(rawValue: 9), directory: directory, item: nil)
         tree.table.withLock { table in
             table.add(file, as: RowID(rawValue: 9))
             table.rebind(file, from: RowID(rawValue: 9), to: rows[1])
         }
-        #expect(try tree.itemFile(nodes[1]).state.withLock { $0.row } == .none)
+        #expect(try tree.withState(of: tree.itemFile(nodes[1])) { $0.row } == .none)
         #expect(tree.table.withLock { $0.item(rows[1]) } === file)
     }
 
@@ -128,7 +128,7 @@ import Testing
         }
         // A stale location: the item has been moved since, and its mover has notified the tree.
         _ = tree.table.withLock { $0.rememberItem(row, in: other) }
-        #expect(try tree.itemFile(node).state.withLock { $0.directory } === second)
+        #expect(try tree.withState(of: tree.itemFile(node)) { $0.directory } === second)
     }
 
     @Test("F5, X3: an item moved by an attribute, not used since, follows its directory", arguments: [0, 9000])

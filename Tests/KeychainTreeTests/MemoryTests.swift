@@ -28,7 +28,7 @@ import Testing
     /// In bytes, of the items that files have in memory.
     private func kept(_ fixture: TreeFixture) -> Int {
         fixture.tree.table.withLock { $0.allItems() }
-            .reduce(0) { sum, file in sum + file.state.withLock { $0.item?.attributeBytes ?? 0 } }
+            .reduce(0) { sum, file in sum + fixture.tree.withState(of: file) { $0.item?.attributeBytes ?? 0 } }
     }
 
     @Test("S5: long attributes stay in memory only for open files, regardless of the requests that read them")

@@ -308,9 +308,9 @@ import Testing
         let known = try editor.entry(path("a")).node
         let file = try editor.open(path("a"), [.readWrite])
         let item = try fixture.tree.itemFile(known)
-        #expect(item.state.withLock { $0.keptValue != nil })
+        #expect(fixture.tree.withState(of: item) { $0.keptValue != nil })
         try editor.close(file)
-        #expect(item.state.withLock { $0.keptValue == nil && $0.item == nil })
+        #expect(fixture.tree.withState(of: item) { $0.keptValue == nil && $0.item == nil })
         lock()
         #expect(throws: Errno.noKey) {
             try editor.ask { (request) throws(Errno) in

@@ -70,7 +70,7 @@ import Testing
     func foreignNamespaces() throws {
         try shell.put(path("a"), "x")
         let node = try shell.entry(path("a")).node
-        shell.tree.table.withLock { $0.allItems() }.forEach { $0.state.withLock { $0.item = nil } }
+        shell.tree.table.withLock { $0.allItems() }.forEach { shell.tree.withState(of: $0) { $0.item = nil } }
         fixture.store.close()
         for name in ["security.capability", "system.posix_acl_access", "trusted.x"] {
             #expect(throws: Errno.operationNotSupported) {
@@ -189,7 +189,7 @@ import Testing
             record.metadata.ciphertext[0] ^= 1
             try writer.put(record, secret: nil)
         }
-        shell.tree.table.withLock { $0.allItems() }.forEach { $0.state.withLock { $0.item = nil } }
+        shell.tree.table.withLock { $0.allItems() }.forEach { shell.tree.withState(of: $0) { $0.item = nil } }
         #expect(throws: Errno.corrupt) { try shell.cat(path("a")) }
         #expect(try shell.cat(path("b")) == "y")
         #expect(throws: Errno.corrupt) { try shell.list(dir) }
@@ -204,8 +204,10 @@ import Testing
         let reader = try shell.open(path("b"))
         let notified = fixture.tree.lock()
         guard case .allEntries(let fallback)? = notified.first else { Issue.record("names are kept"); return }
-        guard case .inodes(let nodes, true) = notified[1] else { Issue.record("attributes are kept"); return }
+        guard case .inodes(let nodes, false) = notified[1] else { Issue.record("attributes are kept"); return }
         #expect(nodes.contains(node) && nodes.contains(reader.node))
+        guard case .inodes(let used, true) = notified[3] else { Issue.record("pages are kept"); return }
+        #expect(used.contains(reader.node))
         // For an older kernel: the top-level directories, which include their contents, and open files.
         let names = fallback().map { String(decoding: $0.name.bytes, as: UTF8.self) }
         let parents = fallback().map(\.parent)

@@ -26,10 +26,10 @@ import Testing
         private let released = TestSemaphore()
         private let thread: TestThread
 
-        init(_ file: ItemFile) {
+        init(_ file: ItemFile, of tree: KeychainFileSystem) {
             let (entered, released) = (TestSemaphore(), released)
             thread = TestThread.started {
-                file.state.withLock { _ in
+                tree.withState(of: file) { _ in
                     entered.signal()
                     released.wait()
                 }
@@ -190,7 +190,7 @@ import Testing
         for row in Self.rows {
             let own = try WaitingTests()
             let (fixture, a, b) = (own.fixture, try own.target("a"), try own.target("b"))
-            let holder = Holder(try fixture.tree.itemFile(a.entry.node))
+            let holder = Holder(try fixture.tree.itemFile(a.entry.node), of: fixture.tree)
             let other = WaitingThread { try? row.body(TreeProcess(fixture, 2), b) }
             // A listing has the entries of all items in it.
             if row.method != "readdir" {
@@ -223,7 +223,7 @@ import Testing
         let writer = try client.open(path("a"), [.writeOnly, .truncate])
         let node = try client.entry(path("a")).node
         try client.flush(writer)
-        let holder = Holder(try fixture.tree.itemFile(node))
+        let holder = Holder(try fixture.tree.itemFile(node), of: fixture.tree)
         let fixture = fixture
         let release = WaitingThread { TreeProcess(fixture, 1).release(writer) }
         #expect(release.waits())
@@ -298,7 +298,7 @@ import Testing
     ///
     /// - Returns: The error of the rename.
     private func rename(_ from: String, to: String, during file: TreeProcess.Descriptor) throws -> Errno? {
-        let holder = Holder(try fixture.tree.itemFile(file.node))
+        let holder = Holder(try fixture.tree.itemFile(file.node), of: fixture.tree)
         let (fixture, from, to) = (fixture, path(from), path(to))
         let error = MutexBox<Errno?>(nil)
         let rename = WaitingThread {

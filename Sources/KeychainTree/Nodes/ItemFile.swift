@@ -10,12 +10,13 @@ import Synchronization
 /// ``ServiceDirectory/pending``, then `KeychainFileSystem.table`, then the store. No lock is held while replying.
 final class ItemFile: Sendable {
     let node: NodeID
-    let state: YieldingMutex<State>
-    /// Set without locking ``state``.
-    let staleness = Staleness()
+    fileprivate let state: YieldingMutex<State>
+    /// Used without locking ``state``.
+    let marks = ItemMarks()
     /// The number of locks that have closed the file. Descriptors for reading from before fail with ENOKEY, even if
     /// their value is sealed under the former class of the item.
     let lockClosures = Atomic<Int>(0)
+    fileprivate let missedLocks = MissedLocks()
 
     struct State {
         /// The node of the file.
@@ -27,9 +28,14 @@ final class ItemFile: Sendable {
         /// The cached item; nil if it must be read. Never nil while pending or detached.
         var item: Item? {
             get { kept?.item }
-            set { kept = newValue.map(KeptItem.init) }
+            set {
+                kept = newValue.map(KeptItem.init)
+                markProtection()
+            }
         }
         private var kept: KeptItem?
+        /// The class of the item in the store when it was last read or committed; nil if it may have changed since.
+        private(set) var storedProtection: ProtectionClass?
         /// The size in bytes above which attributes of a file that is not open are not cached.
         private static let longAttributes = 1 << 10
         /// Whether no part of it has been committed yet (F2).
@@ -58,7 +64,7 @@ final class ItemFile: Sendable {
         var keptValue: KeptValue?
         /// The freed name whose item this file continues from its first commit on (F5).
         var freed: FreedName?
-        let staleness: Staleness
+        let marks: ItemMarks
         /// The number of times that a lock has discarded the staged value. Descriptors from before fail with ENOKEY
         /// (L2).
         var discards = 0
@@ -77,15 +83,19 @@ final class ItemFile: Sendable {
         var openCount = 0
 
         init(
-            node: NodeID, row: RowID, directory: ServiceDirectory, item: Item?, isPending: Bool, staleness: Staleness
+            node: NodeID, row: RowID, directory: ServiceDirectory, item: Item?, isPending: Bool, marks: ItemMarks
         ) {
             self.node = node
             self.row = row
             self.directory = directory
             kept = item.map(KeptItem.init)
+            storedProtection = isPending ? nil : item?.protection
             self.isPending = isPending
-            self.staleness = staleness
+            self.marks = marks
+            markProtection()
         }
+
+        private func markProtection() { marks.protection = kept?.protection ?? storedProtection }
 
         /// Whether an open for reading gets the staged value: there is no committed one or, if nothing can be committed
         /// any more, its writers have closed it (F2, F6).
@@ -108,6 +118,18 @@ final class ItemFile: Sendable {
             self.kept = nil
         }
 
+        /// Sets the item, which the store contains with the class `stored`.
+        mutating func setItem(_ item: Item, stored: ProtectionClass) {
+            storedProtection = stored
+            self.item = item
+        }
+
+        /// Drops the item after it has been changed elsewhere.
+        mutating func forgetItem() {
+            storedProtection = nil
+            item = nil
+        }
+
         /// Whether the staged value differs from the committed one.
         var hasUncommitted: Bool { stagedValue?.state.isUncommitted == true }
 
@@ -122,9 +144,11 @@ final class ItemFile: Sendable {
     private final class KeptItem: Sendable {
         let item: Item
         let attributeBytes: Int
+        let protection: ProtectionClass
 
         init(_ item: Item) {
             self.item = item
+            protection = item.protection
             attributeBytes = item.attributeBytes
         }
     }
@@ -133,23 +157,78 @@ final class ItemFile: Sendable {
         self.node = node
         state = YieldingMutex(
             State(
-                node: node, row: row, directory: directory, item: item, isPending: isPending, staleness: staleness))
+                node: node, row: row, directory: directory, item: item, isPending: isPending, marks: marks))
+    }
+
+    /// The directory of a file that is not in use, if the store contains everything that is known of it; nil otherwise.
+    var idleDirectory: ServiceDirectory? {
+        state.withLockIfAvailable { $0.isIdle && missedLocks.isEmpty ? $0.directory : nil } ?? nil
+    }
+
+    // MARK: Locks of the keychain
+
+    /// The effect of a lock on a file.
+    enum LockEffect {
+        /// The lock has been applied.
+        case complete
+        /// The next thread with the state applies it. The caller must wait for the state if `isAwaited` is false.
+        case missed(isAwaited: Bool)
+    }
+
+    /// Closes the file for descriptors for reading if its class is unavailable, as far as that is known without the
+    /// state.
+    fileprivate func close(_ unavailable: ProtectionClasses) {
+        if let known = marks.protection, !unavailable.contains(known) || known == .whenUnlockedUnlessOpen { return }
+        lockClosures.add(1, ordering: .releasing)
+    }
+}
+
+/// The only ways to the state of a file: locks that it has missed are applied before anything else.
+extension KeychainFileSystem {
+    func withState<Result: ~Copyable, Failure: Error>(
+        of file: ItemFile, _ body: (inout ItemFile.State) throws(Failure) -> sending Result
+    ) throws(Failure) -> sending Result {
+        try file.state.withLock { (state) throws(Failure) in try use(&state, of: file, body) }
+    }
+
+    /// Runs `body` if no other thread has the state or waits for it; returns nil otherwise.
+    func withStateIfAvailable<Result: ~Copyable, Failure: Error>(
+        of file: ItemFile, _ body: (inout ItemFile.State) throws(Failure) -> sending Result
+    ) throws(Failure) -> sending Result? {
+        try file.state.withLockIfAvailable { (state) throws(Failure) in try use(&state, of: file, body) }
     }
 
     /// Locks both files, in the order of their nodes.
-    static func withBoth<Failure>(
-        _ first: ItemFile, _ second: ItemFile,
-        _ body: (inout State, inout State) throws(Failure) -> Void
+    func withStates<Failure>(
+        of first: ItemFile, _ second: ItemFile,
+        _ body: (inout ItemFile.State, inout ItemFile.State) throws(Failure) -> Void
     ) throws(Failure) {
         if first.node.rawValue < second.node.rawValue {
-            try first.state.withLock { (a) throws(Failure) in
-                try second.state.withLock { (b) throws(Failure) in try body(&a, &b) }
+            try withState(of: first) { (a) throws(Failure) in
+                try withState(of: second) { (b) throws(Failure) in try body(&a, &b) }
             }
         } else {
-            try second.state.withLock { (b) throws(Failure) in
-                try first.state.withLock { (a) throws(Failure) in try body(&a, &b) }
+            try withState(of: second) { (b) throws(Failure) in
+                try withState(of: first) { (a) throws(Failure) in try body(&a, &b) }
             }
         }
+    }
+
+    private func use<Result: ~Copyable, Failure: Error>(
+        _ state: inout ItemFile.State, of file: ItemFile,
+        _ body: (inout ItemFile.State) throws(Failure) -> sending Result
+    ) throws(Failure) -> sending Result {
+        if let unavailable = file.missedLocks.take() { forget(unavailable, of: file, &state) }
+        return try body(&state)
+    }
+
+    /// Applies a lock to a file without waiting for its state.
+    func apply(_ unavailable: ProtectionClasses, to file: ItemFile) -> ItemFile.LockEffect {
+        // First, so that a thread that gets the state afterwards applies it.
+        file.missedLocks.note(unavailable)
+        if withStateIfAvailable(of: file, { _ in }) != nil { return .complete }
+        file.close(unavailable)
+        return .missed(isAwaited: !file.missedLocks.await())
     }
 }
 
@@ -159,18 +238,4 @@ enum DetachedValue {
     case kept(SealedSecret?)
     /// Lost: deleted with the row, wiped by a lock, or that of a dropped creation.
     case lost
-}
-
-/// Whether an item has been changed through another file than its own.
-final class Staleness: Sendable {
-    private let isStale = Atomic<Bool>(false)
-
-    func note() {
-        isStale.store(true, ordering: .releasing)
-    }
-
-    /// Returns whether the flag was set since the last call, and clears it.
-    func take() -> Bool {
-        isStale.load(ordering: .relaxed) && isStale.exchange(false, ordering: .acquiringAndReleasing)
-    }
 }

@@ -48,7 +48,7 @@ final class Node: Sendable {
             content = .controlDirectory
             defer { content = .item(file) }
             guard isKnownUniquelyReferenced(&file) else { return nil }
-            return file.state.withLockIfAvailable { $0.isIdle ? $0.directory : nil } ?? nil
+            return file.idleDirectory
         }
     }
 }

@@ -18,7 +18,7 @@ extension KeychainFileSystem {
             if let last = directory.removedAttributes.attributes { return TimedAttributes(last, timeout: 0) }
             return TimedAttributes(attributes(of: try record(of: directory)), timeout: timeout(of: directory))
         case .item(let file):
-            return try file.state.withLock { (state) throws(Errno) in
+            return try withState(of: file) { (state) throws(Errno) in
                 defer { state.forgetLongAttributes() }
                 return timedAttributes(state, item: try item(of: &state))
             }
@@ -53,7 +53,7 @@ extension KeychainFileSystem {
         case .item(let file):
             try checkWritable()
             let caller = request.caller.userID
-            return try file.state.withLock { (state) throws(Errno) in
+            return try withState(of: file) { (state) throws(Errno) in
                 defer { state.forgetLongAttributes() }
                 if let size = changes.size { try truncate(&state, to: size, changes, by: caller) }
                 // Without changes, too: `chown(file, -1, -1)` marks the file as changed.
@@ -80,7 +80,7 @@ extension KeychainFileSystem {
     ///
     /// - Throws: ENOKEY if the lock state forbids it.
     func item(of state: inout ItemFile.State) throws(Errno) -> Item {
-        if state.staleness.take(), !state.isPending, !state.isDetached { forgetStale(&state) }
+        if state.marks.takeStale(), !state.isPending, !state.isDetached { forgetStale(&state) }
         if let item = state.item {
             guard keychain.keys.isAvailable(item.protection) || staysUsable(state, item) else { throw .noKey }
             return item
@@ -89,9 +89,7 @@ extension KeychainFileSystem {
         let row = state.row
         let item = try mapped { () throws(KeychainFault) in try keychain.item(id: row) }
         guard let item else { throw .noSuchFileOrDirectory }
-        let shown = shown(item, state)
-        state.item = shown
-        return shown
+        return show(item, &state)
     }
 
     /// Drops a cached item whose reference now belongs to another one. While locked it cannot be read again; it then
@@ -169,7 +167,8 @@ extension KeychainFileSystem {
             }
             let value = valueBeyondReach(of: item, &state)
             if let saved = try save(item, state) {
-                (state.item, state.adopted, state.attributeCharge) = (saved, nil, nil)
+                (state.adopted, state.attributeCharge) = (nil, nil)
+                show(saved, &state)
                 moveStaging(&state)
                 keepValue(&state, value)
                 return keepOpenValue(&state)

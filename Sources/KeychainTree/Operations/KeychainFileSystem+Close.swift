@@ -14,7 +14,7 @@ extension KeychainFileSystem {
         switch handle {
         case .control, .exchange, .directory: break
         case .reader(let file, _, _), .snapshotReader(let file, _, _):
-            file.state.withLock { state in
+            withState(of: file) { state in
                 state.closed(writer: false)
                 stalePages.add(&state)
                 state.forgetUnused()
@@ -22,7 +22,7 @@ extension KeychainFileSystem {
         case .writer(let writer):
             defer { forget(writer.file.node, count: 1) }
             // Locked once, so that the requests that the kernel sends afterwards find its effect.
-            let dropped = writer.file.state.withLock { state in
+            let dropped = withState(of: writer.file) { state in
                 weight = state.stagedValue?.count ?? 0
                 // While it is open, so that it can be committed after a lock if the class permits that (L2).
                 if state.writerCount == 1 { commitLast(&state) }

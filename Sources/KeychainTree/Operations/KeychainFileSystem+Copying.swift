@@ -33,7 +33,7 @@ extension KeychainFileSystem {
                 let slab = try read(source, at: places.0 + done, size: min(Self.copySize, size - done))
                 guard slab.count > 0 else { break }
                 let offset = places.1 + done
-                try target.file.state.withLock { (state) throws(Errno) in
+                try withState(of: target.file) { (state) throws(Errno) in
                     try stage(slab.bytes, at: offset, of: target, &state, by: owner)
                 }
                 done += slab.count
@@ -44,7 +44,7 @@ extension KeychainFileSystem {
         }
         if done > 0, target.flags.isSynchronous {
             awaitIndexes(before: target.file, request)
-            try target.file.state.withLock { (state) throws(Errno) in try commit(&state) }
+            try withState(of: target.file) { (state) throws(Errno) in try commit(&state) }
         }
         return done
     }
@@ -70,7 +70,7 @@ extension KeychainFileSystem {
     /// because it knows only one size per file. After EINVAL programs continue with read(2), which the kernel does not
     /// limit.
     private func checkUncut(_ file: ItemFile, _ count: Int, _ truncations: Int) throws(Errno) {
-        try file.state.withLock { (state) throws(Errno) in
+        try withState(of: file) { (state) throws(Errno) in
             let item = try item(of: &state)
             guard state.truncations == truncations, state.stagedValue?.count ?? item.secretCount ?? 0 >= count else {
                 throw .invalidArgument

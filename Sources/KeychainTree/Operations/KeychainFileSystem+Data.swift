@@ -15,7 +15,7 @@ extension KeychainFileSystem {
         let offset = Int(clamping: offset)
         let handle = try handle(id)
         if handle.itemFile != nil { recordUse() }
-        if owner == nil, let file = handle.itemFile { file.state.withLock { $0.mayHavePages = true } }
+        if owner == nil, let file = handle.itemFile { withState(of: file) { $0.mayHavePages = true } }
         try checkNotClosed(handle)
         switch handle {
         case .directory: throw .isDirectory
@@ -26,7 +26,7 @@ extension KeychainFileSystem {
         case .exchange(let exchange): try read(exchange, size: size, owner: owner, &request, body)
         case .reader(let file, nil, _):
             // The file has no secret, but reads must fail after a lock (L2).
-            try file.state.withLock { (state) throws(Errno) in _ = try item(of: &state) }
+            try withState(of: file) { (state) throws(Errno) in _ = try item(of: &state) }
             let slab = try Self.slab([])
             body(&request, slab.bytes)
         case .reader(_, let secret?, _):
@@ -53,7 +53,7 @@ extension KeychainFileSystem {
 
     /// Reads the value that the writers of an item share, or the committed value if nothing is staged (F3).
     func readShared(_ writer: FileWriter, offset: Int, size: Int) throws(Errno) -> SecretBytes {
-        try writer.file.state.withLock { (state) throws(Errno) in
+        try withState(of: writer.file) { (state) throws(Errno) in
             try checkNotLost(writer, state)
             if let stagedValue = state.stagedValue {
                 return try mapped { () throws(KeychainFault) in try stagedValue.read(at: offset, size: size) }
@@ -211,7 +211,7 @@ extension KeychainFileSystem {
         let caller = request.caller.processID
         awaitIndexes(before: writer.file, request)
         defer { stalePages.drain(&request) }
-        try writer.file.state.withLock { (state) throws(Errno) in
+        try withState(of: writer.file) { (state) throws(Errno) in
             try checkNotLost(writer, state)
             let isDying = host.isDyingOfSignal(caller)
             if isDying { state.killedOwners[owner] = host.process(ofThread: caller) }
@@ -229,13 +229,13 @@ extension KeychainFileSystem {
         case .reader(let file, _, _), .snapshotReader(let file, _, _): try sync(file)
         case .writer(let writer):
             awaitIndexes(before: writer.file, request)
-            try writer.file.state.withLock { (state) throws(Errno) in try checkNotLost(writer, state) }
+            try withState(of: writer.file) { (state) throws(Errno) in try checkNotLost(writer, state) }
             try sync(writer.file)
         }
     }
 
     private func sync(_ file: ItemFile) throws(Errno) {
-        try file.state.withLock { (state) throws(Errno) in
+        try withState(of: file) { (state) throws(Errno) in
             guard let stagedValue = state.stagedValue else { return }
             try decide(stagedValue.note { $0.sync() }, &state)
         }
@@ -324,8 +324,8 @@ extension KeychainFileSystem {
             state.isPending = false
             state.directory.removePending(CanonicalName(account: item.account), state.row)
         }
-        (state.item, state.freed) = (item, nil)
-        (state.adopted, state.attributeCharge) = (nil, nil)
+        (state.freed, state.adopted, state.attributeCharge) = (nil, nil, nil)
+        show(item, &state)
         if staged {
             state.openValue = nil
             state.stagedValue?.note { $0.committed() }

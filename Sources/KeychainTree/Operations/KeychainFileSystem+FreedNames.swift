@@ -70,7 +70,7 @@ extension KeychainFileSystem {
     /// cached, unless the predecessor itself was restored.
     func didInherit(_ inheritance: Inheritance?, by successor: RowID) {
         guard let row = inheritance?.row, row != successor else { return }
-        table.withLock { $0.knownItem(row)?.file }?.staleness.note()
+        table.withLock { $0.knownItem(row)?.file }?.marks.noteStale()
     }
 
     private func tag(_ name: CanonicalName, _ directory: RowID) -> [UInt8]? {

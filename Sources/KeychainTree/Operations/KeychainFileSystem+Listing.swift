@@ -318,7 +318,7 @@ extension KeychainFileSystem {
 
     /// Returns the item of a name that was pending before; nil if it has been dropped or moved since.
     private func item(of file: ItemFile, stillIn row: RowID) -> Item? {
-        file.state.withLock { state in state.isDetached || state.row != row ? nil : state.item }
+        withState(of: file) { state in state.isDetached || state.row != row ? nil : state.item }
     }
 
     private func add(

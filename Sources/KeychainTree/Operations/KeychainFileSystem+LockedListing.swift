@@ -13,7 +13,7 @@ extension KeychainFileSystem {
         if try mapped({ () throws(KeychainFault) in try keychain.holdsAvailableItem(directory.id) }) { return true }
         let uncommitted = table.withLock { $0.service(directory.id) }?.pendingFiles(after: .none) ?? []
         return uncommitted.contains { entry in
-            entry.file.state.withLock { $0.item.map { keychain.keys.isAvailable($0.protection) } ?? false }
+            withState(of: entry.file) { $0.item.map { keychain.keys.isAvailable($0.protection) } ?? false }
         }
     }
 

@@ -7,38 +7,70 @@ import SystemPackage
 extension KeychainFileSystem {
     /// Locks: wipes keys and staged values; descriptors fail with ENOKEY; the kernel's caches become invalid (L2).
     ///
-    /// All data that is readable in memory is wiped first. Files are visited afterwards, because some of them may be
-    /// waiting for a disk. The lock is complete when the returned notifications have been sent.
+    /// Waits for no disk. The lock is complete when the returned notifications have been sent.
     package func lock() -> [Notification] {
         keychain.lock()
         stagingKeys.revoke(.unlocked)
         for exchange in table.withLock({ $0.allExchanges() }) { exchange.discard() }
         freedNames.withLock { $0.removeAll() }
-        listings.drop()
-        return forgetUnavailable()
+        // Another thread may have unlocked in the meantime. That does not bring back what this lock takes.
+        return forget(ProtectionClasses { $0.availability == .unlocked || !keychain.keys.isAvailable($0) })
     }
 
     /// Removes unavailable data from the tree, and from the kernel's caches when the returned notifications have been
-    /// sent.
+    /// sent. Waits for no disk.
     package func forgetUnavailable() -> [Notification] {
+        forget(ProtectionClasses { !keychain.keys.isAvailable($0) })
+    }
+
+    private func forget(_ unavailable: ProtectionClasses) -> [Notification] {
         listings.drop()
         let files = table.withLock { $0.allItems() }
-        var names = Self.topNames
+        var (used, missed, late) = (NodeSet(), NodeSet(), [ItemFile]())
         for file in files {
-            let (isLost, name) = file.state.withLock { state in
-                let name = openName(state)
-                return (forgetUnavailable(&state), name)
+            switch apply(unavailable, to: file) {
+            case .complete: used.insert(file.node)
+            case .missed(let isAwaited):
+                missed.insert(file.node)
+                if !isAwaited { late.append(file) }
             }
-            guard isLost else { continue }
-            file.lockClosures.add(1, ordering: .releasing)
-            if let name { names.append(name) }
         }
         let nodes = table.withLock { table in
             table.emptyClosedHandles()
             return table.allItemNodes()
         }
         host.trimMemory()
-        return [.allEntries(fallback: { [names] in names }), .inodes(nodes, pages: true), .wipeStacks]
+        let names = Self.topNames + takeClosedNames()
+        return [
+            .allEntries(fallback: { names }), .inodes(nodes, pages: false), .wipeStacks,
+            // Files that are not in use have no pages.
+            .inodes(used, pages: true), .later { [self, late, missed] in forget(late, missed) },
+        ]
+    }
+
+    /// Waits for the files whose state another thread had during a lock, so that their data does not remain until they are used.
+    /// The kernel holds their pages while it waits for them to be read.
+    private func forget(_ late: [ItemFile], _ nodes: NodeSet) -> [Notification] {
+        for file in late { withState(of: file) { _ in } }
+        table.withLock { $0.emptyClosedHandles() }
+        host.trimMemory()
+        let names = takeClosedNames()
+        return [.allEntries(fallback: { names }), .inodes(nodes, pages: true), .wipeStacks]
+    }
+
+    /// Applies a lock to a file, of which the calling thread has the state.
+    func forget(_ unavailable: ProtectionClasses, of file: ItemFile, _ state: inout ItemFile.State) {
+        let name = openName(state)
+        guard forget(unavailable, &state) else { return }
+        file.lockClosures.add(1, ordering: .releasing)
+        if let name { closedNames.withLock { $0.append(name) } }
+    }
+
+    private func takeClosedNames() -> [EntryReference] {
+        closedNames.withLock { names in
+            defer { names = [] }
+            return names
+        }
     }
 
     /// Called after wrong indexes were found: names may be found that were not found before, and, after a rebuild, one of two
@@ -46,7 +78,7 @@ extension KeychainFileSystem {
     /// been sent.
     package func forgetNames() -> [Notification] {
         listings.drop()
-        for file in table.withLock({ $0.allItems() }) { file.staleness.note() }
+        for file in table.withLock({ $0.allItems() }) { file.marks.noteStale() }
         names.withLock { _ in
             for row in table.withLock({ $0.groupRows() }) {
                 guard case .group(let name)? = try? keychain.directory(id: row)?.key else { continue }
@@ -80,7 +112,7 @@ extension KeychainFileSystem {
     /// files, so that the duration does not depend on the number of items (S5).
     private func readOpenFiles() {
         names.withLock { _ in
-            for file in table.withLock({ $0.openItems() }) { file.state.withLock { readIfOpen(&$0) } }
+            for file in table.withLock({ $0.openItems() }) { withState(of: file) { readIfOpen(&$0) } }
         }
     }
 
@@ -90,17 +122,18 @@ extension KeychainFileSystem {
         keepOpenValue(&state)
     }
 
-    /// Returns whether the file is closed for its descriptors.
-    private func forgetUnavailable(_ state: inout ItemFile.State) -> Bool {
+    /// Returns whether the file is closed for its descriptors. Reads nothing from the store, which may wait for a disk.
+    private func forget(_ unavailable: ProtectionClasses, _ state: inout ItemFile.State) -> Bool {
         guard let item = state.item else {
             state.keptValue = nil
-            let isLost = state.openCount > 0 && (try? keychain.item(id: state.row)) == nil
+            let isLost = state.openCount > 0 && state.storedProtection.map(unavailable.contains) ?? true
             if isLost { state.openValue = nil }
             return isLost
         }
-        let isLocked = discardsAdopted(state, item)
-        let isAvailable = state.protections(item).allSatisfy(keychain.keys.isAvailable) || staysUsable(state, item)
-        guard isLocked || !isAvailable else { return false }
+        let isAvailable = { @Sendable in !unavailable.contains($0) }
+        let isLost = discardsAdopted(state, item, isAvailable)
+        let isUsable = state.protections(item).allSatisfy(isAvailable) || staysUsable(state, item, isAvailable)
+        guard isLost || !isUsable else { return false }
         (state.keptValue, state.openValue, state.attributeCharge) = (nil, nil, nil)
         // The value of a detached file exists only there, so data written to it is lost, committed or not.
         if state.hasUncommitted || state.isDetached { state.discards += 1 }
@@ -112,11 +145,13 @@ extension KeychainFileSystem {
     }
 
     /// For an item that has got a pending name, the stored class counts, too.
-    private func discardsAdopted(_ state: borrowing ItemFile.State, _ item: Item) -> Bool {
+    private func discardsAdopted(
+        _ state: borrowing ItemFile.State, _ item: Item, _ isAvailable: (ProtectionClass) -> Bool
+    ) -> Bool {
         guard state.adopted != nil, !state.isDetached else { return false }
-        guard let stored = try? keychain.protection(of: state.row) else { return true }
-        if keychain.keys.isAvailable(stored) { return false }
-        return stored == .whenUnlockedUnlessOpen ? !staysUsable(state, item) : true
+        guard let stored = state.storedProtection else { return true }
+        if isAvailable(stored) { return false }
+        return stored == .whenUnlockedUnlessOpen ? !staysUsable(state, item, isAvailable) : true
     }
 
     /// Reduces the item of a detached file to the attributes that fstat(2) shows after the next unlock: no name, no

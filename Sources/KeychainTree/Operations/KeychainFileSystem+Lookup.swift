@@ -90,7 +90,13 @@ extension KeychainFileSystem {
             throw error.errno
         }
         guard let item else { return absent }
-        return .found(entry(of: item, readAt: commits, in: directory))
+        let entry = entry(of: item, readAt: commits, in: directory)
+        // It was read before a wait for its file, during which the keychain may have been locked.
+        guard keychain.keys.isAvailable(item.protection) else {
+            forget(entry.node, count: 1)
+            throw .noKey
+        }
+        return .found(entry)
     }
 
     /// Returns the file of a pending name; nil also if it was committed or dropped during the wait for it.
@@ -98,7 +104,7 @@ extension KeychainFileSystem {
     /// - Throws: ENOKEY for a file that only its descriptors can use while locked (L1).
     func uncommitted(_ name: CanonicalName, in directory: ServiceDirectory) throws(Errno) -> ItemFile? {
         guard let file = directory.pendingFile(name) else { return nil }
-        let item = try file.state.withLock { (state) throws(Errno) -> Item? in
+        let item = try withState(of: file) { (state) throws(Errno) -> Item? in
             state.isPending ? try self.item(of: &state) : nil
         }
         guard let item else { return nil }
@@ -208,7 +214,7 @@ extension KeychainFileSystem {
         guard let file = known.file else {
             return entry(known.id, attributes(of: item), attributeTimeout: options.cacheTimeout)
         }
-        let timed = file.state.withLock { state in
+        let timed = withState(of: file) { state in
             // The kernel did not know the directory when the file was moved there by setting an attribute.
             if state.directory.row == directory.row { state.directory = directory }
             return presentAttributes(
@@ -223,7 +229,7 @@ extension KeychainFileSystem {
         guard let file = known.file else {
             return entry(known.id, listed.attributes, attributeTimeout: options.cacheTimeout)
         }
-        let timed = try file.state.withLock { (state) throws(Errno) in
+        let timed = try withState(of: file) { (state) throws(Errno) in
             if state.directory.row == directory.row { state.directory = directory }
             if state.stagedValue != nil || state.isDetached {
                 return timedAttributes(state, item: try item(of: &state))
@@ -256,7 +262,7 @@ extension KeychainFileSystem {
         // First, because the kernel may forget the file during a wait for it.
         guard table.withLock({ $0.remember(file) }) else { return nil }
         do throws(Errno) {
-            let found = try file.state.withLock { (state) throws(Errno) -> Entry? in
+            let found = try withState(of: file) { (state) throws(Errno) -> Entry? in
                 guard !state.isDetached else { return nil }
                 let item = try item(of: &state)
                 return entry(of: file, state, item: item)

@@ -28,7 +28,7 @@ extension KeychainFileSystem {
 
     /// Called before a file is committed. Waits only if the commit adds its name.
     func awaitIndexes(before file: ItemFile, _ request: borrowing Request) {
-        guard keychain.areIndexesAwaited, file.state.withLock({ $0.isPending }) else { return }
+        guard keychain.areIndexesAwaited, withState(of: file, { $0.isPending }) else { return }
         awaitIndexes(request)
     }
 
@@ -143,7 +143,7 @@ extension KeychainFileSystem {
             try mapped { () throws(KeychainFault) in try deleteItem(row, in: directory) }
             return item
         }
-        try file.state.withLock { (state) throws(Errno) in
+        try withState(of: file) { (state) throws(Errno) in
             let value = try detachable(&state, by: user)
             try mapped { () throws(KeychainFault) in try deleteItem(row, in: directory) }
             detach(&state, keeping: value)
@@ -230,7 +230,7 @@ extension KeychainFileSystem {
 
     /// Returns false for a file that has been committed since its name was looked up.
     private func unlinkPending(_ file: ItemFile) -> Bool {
-        file.state.withLock { state in
+        withState(of: file) { state in
             guard state.isPending else { return false }
             returnFreedName(detachPending(&state))
             return true
@@ -285,7 +285,7 @@ extension KeychainFileSystem {
     func checkAvailable(_ directory: RowID) throws(Errno) {
         guard keychain.keys.mayLackKeys else { return }
         for (_, file) in table.withLock({ $0.service(directory) })?.pendingFiles(after: .none) ?? [] {
-            let item = file.state.withLock { $0.isPending ? $0.item : nil }
+            let item = withState(of: file) { $0.isPending ? $0.item : nil }
             if let item, !keychain.keys.isAvailable(item.protection) { throw .noKey }
         }
         var after = RowID.none

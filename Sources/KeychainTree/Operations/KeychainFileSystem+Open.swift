@@ -18,7 +18,7 @@ extension KeychainFileSystem {
         do {
             let made = try makePending(request, name, in: directory, permissions: permissions)
             // The file exists: a lock in the meantime must not cause an error, with a descriptor that is never closed.
-            var (entry, availability) = made.file.state.withLock { state in
+            var (entry, availability) = withState(of: made.file) { state in
                 state.user = request.caller.userID
                 return (
                     self.entry(of: made.file, state, item: made.pendingItem),
@@ -57,7 +57,7 @@ extension KeychainFileSystem {
         let directory = try serviceDirectory(parent)
         let made = try makePending(request, name, in: directory, permissions: permissions)
         do {
-            return try made.file.state.withLock { (state) throws(Errno) in
+            return try withState(of: made.file) { (state) throws(Errno) in
                 state.writerCount = 0
                 state.openCount = 0
                 try commit(&state, adopting: false)
@@ -66,7 +66,7 @@ extension KeychainFileSystem {
                 return entry(of: made.file, state, item: state.item ?? made.pendingItem)
             }
         } catch {
-            returnFreedName(made.file.state.withLock { $0.freed })
+            returnFreedName(withState(of: made.file) { $0.freed })
             directory.removePending(CanonicalName(typed: name.bytes), made.pendingItem.id)
             forget(made.file.node, count: 1)
             throw error
@@ -119,7 +119,7 @@ extension KeychainFileSystem {
     ) throws(Errno) -> ItemFile {
         let node = table.withLock { $0.makeID() }
         let file = ItemFile(node: node, row: pendingItem.id, directory: directory, item: pendingItem, isPending: true)
-        try file.state.withLock { (state) throws(Errno) in
+        try withState(of: file) { (state) throws(Errno) in
             state.freed = freed
             let stagedValue = try newStagedValue(for: pendingItem, state)
             stagedValue.note { $0.opened() }
@@ -187,7 +187,7 @@ extension KeychainFileSystem {
     }
 
     private func openForReading(_ file: ItemFile, _ caller: Caller) throws(Errno) -> OpenFileInfo {
-        let handle = try file.state.withLock { (state) throws(Errno) in
+        let handle = try withState(of: file) { (state) throws(Errno) in
             noteUser(caller.userID, &state)
             let handle: Handle
             // Read first: a lock in the meantime closes this descriptor, too.
@@ -214,7 +214,7 @@ extension KeychainFileSystem {
         _ file: ItemFile, _ flags: OpenFlags, _ caller: Caller
     ) throws(Errno) -> OpenFileInfo {
         try checkWritable()
-        let writer = try file.state.withLock { (state) throws(Errno) in
+        let writer = try withState(of: file) { (state) throws(Errno) in
             let item = try item(of: &state)
             noteUser(caller.userID, &state)
             // A process that looked the name up before it was removed writes to a file without a name, as on any file
@@ -288,7 +288,7 @@ extension KeychainFileSystem {
         let row = state.row
         let found = try mapped { () throws(KeychainFault) in try keychain.itemWithSecret(id: row) }
         guard let found else { throw .noSuchFileOrDirectory }
-        state.item = shown(found.item, state)
+        show(found.item, &state)
         let secret = found.secret.map { shared($0, &state) }
         let isKept = found.item.protection == .whenUnlockedUnlessOpen
         state.keptValue = nil

@@ -53,7 +53,7 @@ extension KeychainFileSystem {
     }
 
     private func exchange(_ source: ItemFile, _ target: ItemFile) throws(Errno) {
-        try ItemFile.withBoth(source, target) { (a, b) throws(Errno) in
+        try withStates(of: source, target) { (a, b) throws(Errno) in
             defer {
                 a.forgetLongAttributes()
                 b.forgetLongAttributes()
@@ -68,7 +68,7 @@ extension KeychainFileSystem {
         leaving left: inout Left?
     ) throws(Errno) -> Bool {
         var hasName = true
-        try ItemFile.withBoth(source, target) { (state, targetState) throws(Errno) in
+        try withStates(of: source, target) { (state, targetState) throws(Errno) in
             hasName = !targetState.isDetached
             guard hasName else { return }
             defer { state.forgetLongAttributes() }
@@ -97,7 +97,7 @@ extension KeychainFileSystem {
     ) throws(Errno) -> Left? {
         let freed = reclaimFreedName(CanonicalName(account: account), in: newDirectory.row, by: process.identity)
         do {
-            return try source.state.withLock { (state) throws(Errno) in
+            return try withState(of: source) { (state) throws(Errno) in
                 defer { state.forgetLongAttributes() }
                 return try move(&state, to: account, in: newDirectory, continuing: freed)
             }
@@ -232,8 +232,9 @@ extension KeychainFileSystem {
                 return saved
             }
         }
-        (a.item, b.item) = (saved.0, saved.1)
         (a.adopted, b.adopted) = (nil, nil)
+        show(saved.0, &a)
+        show(saved.1, &b)
         (a.directory, b.directory) = (b.directory, a.directory)
     }
 

@@ -8,10 +8,15 @@ import SystemPackage
 extension KeychainFileSystem {
     /// Whether an unavailable item stays usable through its open descriptors.
     func staysUsable(_ state: borrowing ItemFile.State, _ item: Item) -> Bool {
+        staysUsable(state, item, keychain.keys.isAvailable)
+    }
+
+    /// Whether an item of an unavailable class stays usable through its open descriptors.
+    func staysUsable(
+        _ state: borrowing ItemFile.State, _ item: Item, _ isAvailable: (ProtectionClass) -> Bool
+    ) -> Bool {
         guard item.protection == .whenUnlockedUnlessOpen, state.openCount > 0 else { return false }
-        return state.protections(item).allSatisfy {
-            $0 == .whenUnlockedUnlessOpen || keychain.keys.isAvailable($0)
-        }
+        return state.protections(item).allSatisfy { $0 == .whenUnlockedUnlessOpen || isAvailable($0) }
     }
 
     /// Whether an item is locked and nevertheless usable.
@@ -34,8 +39,8 @@ extension KeychainFileSystem {
     /// Marks the item for reading again after a change in the store. Cached data stays where a lock in the meantime
     /// must not wipe it.
     func readAgain(_ state: inout ItemFile.State) {
-        guard let item = state.item, staysUsable(state, item) else { return state.item = nil }
-        if let fresh = try? keychain.item(id: state.row) { state.item = shown(fresh, state) }
+        guard let item = state.item, staysUsable(state, item) else { return state.forgetItem() }
+        if let fresh = try? keychain.item(id: state.row) { show(fresh, &state) }
     }
 
     /// Changes the attributes of an item whose row cannot be opened: reseals it with the retained value.

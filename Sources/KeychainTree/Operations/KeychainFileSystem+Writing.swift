@@ -36,7 +36,7 @@ extension KeychainFileSystem {
         let mayWait = flags.isSynchronous || !freeSpace.isAmple(at: host.uptime)
         if !mayWait {
             if count > Self.shortWrite { request.willBlock() }
-            let isStaged = try writer.file.state.withLockIfAvailable { (state) throws(Errno) in
+            let isStaged = try withStateIfAvailable(of: writer.file) { (state) throws(Errno) in
                 // Otherwise the committed value must be read first.
                 guard let stagedValue = state.stagedValue else { return false }
                 try checkNotLeftBehind(state, writtenBy: caller, owner)
@@ -62,7 +62,7 @@ extension KeychainFileSystem {
         let sealed = seal(data, of: writer)
         if sealed != nil { request.releaseMessage() }
         if flags.isSynchronous { awaitIndexes(before: writer.file, request) }
-        try writer.file.state.withLock { (state) throws(Errno) in
+        try withState(of: writer.file) { (state) throws(Errno) in
             try checkNotLeftBehind(state, writtenBy: caller, owner)
             try abandoningOnFailure(state.stagedValue) { () throws(Errno) in
                 try dropPrivileges(&state, writtenBy: caller)

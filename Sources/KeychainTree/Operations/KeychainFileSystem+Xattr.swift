@@ -45,7 +45,7 @@ extension KeychainFileSystem {
         try checkWritable()
         try checkFreeSpace(for: bytes.count)
         var move: ItemPrimaryKey?
-        try file.state.withLock { (state) throws(Errno) in
+        try withState(of: file) { (state) throws(Errno) in
             defer { state.forgetLongAttributes() }
             move = try apply(bytes, to: name, flags, &state, by: request.caller)
         }
@@ -64,7 +64,7 @@ extension KeychainFileSystem {
         guard case .item(let file) = node.content else { throw .noAttribute }
         try checkWritable()
         let caller = request.caller
-        try file.state.withLock { (state) throws(Errno) in
+        try withState(of: file) { (state) throws(Errno) in
             defer { state.forgetLongAttributes() }
             let directory = try record(of: state.directory)
             let container = state.directory.container
@@ -84,7 +84,7 @@ extension KeychainFileSystem {
     }
 
     private func xattrs(of file: ItemFile) throws(Errno) -> ItemXattrs {
-        let found: (item: Item, directory: ServiceDirectory) = try file.state.withLock { (state) throws(Errno) in
+        let found: (item: Item, directory: ServiceDirectory) = try withState(of: file) { (state) throws(Errno) in
             defer { state.forgetLongAttributes() }
             return (try item(of: &state), state.directory)
         }
@@ -127,7 +127,7 @@ extension KeychainFileSystem {
         // needs.
         try checkOwner(caller)
         let moved = try names.withLock { (_) throws(Errno) in
-            try file.state.withLock { (state) throws(Errno) in
+            try withState(of: file) { (state) throws(Errno) in
                 defer { state.forgetLongAttributes() }
                 return try relocate(&state, to: move, caller)
             }

@@ -45,14 +45,14 @@ extension KeychainFileSystem {
         if moves, let old = change.old { _ = directory(of: old, &seen) }
         guard let new = change.new else { return removed(change.row, known) }
         guard moves else {
-            if let file = known?.file { file.state.withLock { changed(&$0) } }
+            if let file = known?.file { withState(of: file) { changed(&$0) } }
             return
         }
         let directory = directory(of: new, &seen)
         // An item that is not in use has its directory in the table, which is updated.
         if let known, let file = table.withLock({ $0.node(known.id)?.file }) {
             let primaryKey = directory ?? unknownDirectory(of: new)
-            file.state.withLock { state in
+            withState(of: file) { state in
                 if let primaryKey { state.directory = primaryKey }
                 changed(&state)
             }
@@ -63,7 +63,7 @@ extension KeychainFileSystem {
     /// Detaches the file of a deleted item: only its descriptors refer to it, as for an unlinked file (F6).
     private func removed(_ row: RowID, _ known: KnownItem?) {
         guard let file = known?.file else { return table.withLock { $0.detachItem(row) } }
-        file.state.withLock { state in
+        withState(of: file) { state in
             // An unknown value of a file without a descriptor for writing must not count as none.
             let isKnown = state.openValue != nil || state.openCount > 0 && state.item?.secretCount == nil
             detach(&state, keeping: isKnown ? .kept(state.openValue) : .lost)
@@ -78,7 +78,7 @@ extension KeychainFileSystem {
         if state.stagedValue?.state.isUncommitted == false { state.stagedValue = nil }
         state.truncations += 1
         state.keptValue = nil
-        state.item = nil
+        state.forgetItem()
         if state.openCount > 0 || state.stagedValue != nil { _ = try? item(of: &state) }
         moveStaging(&state)
         keepOpenValue(&state)
@@ -94,14 +94,14 @@ extension KeychainFileSystem {
         if let directory = directory?.row ?? unknownRow(of: primaryKey) { take(name, in: directory) }
         guard let file = directory?.pendingFile(name), let item = try? keychain.item(id: row) else { return }
         if let other = table.withLock({ $0.knownItem(row)?.file }), other !== file {
-            ItemFile.withBoth(file, other) { state, otherState in
+            withStates(of: file, other) { state, otherState in
                 guard state.isPending else { return }
                 let isOpen = otherState.openCount > 0
                 detach(&otherState, keeping: isOpen ? .kept(otherState.openValue) : .lost)
                 adopt(item, &state)
             }
         } else {
-            file.state.withLock { state in if state.isPending { adopt(item, &state) } }
+            withState(of: file) { state in if state.isPending { adopt(item, &state) } }
         }
     }
 
@@ -114,7 +114,7 @@ extension KeychainFileSystem {
         table.withLock { $0.rebind(file, from: old, to: item.id) }
         (state.row, state.isPending, state.freed) = (item.id, false, nil)
         state.adopted = newItem
-        state.item = shown(item, state)
+        show(item, &state)
         moveStaging(&state)
     }
 
@@ -130,11 +130,17 @@ extension KeychainFileSystem {
         return true
     }
 
-    /// Returns a stored item as its file shows it, with the attributes to be transferred to it.
-    func shown(_ item: Item, _ state: borrowing ItemFile.State) -> Item {
-        guard let newItem = state.adopted else { return item }
+    /// Sets a file's item to that of the store, with the attributes to be transferred to it. Returns it.
+    @discardableResult
+    func show(_ stored: Item, _ state: inout ItemFile.State) -> Item {
+        guard let newItem = state.adopted else {
+            state.setItem(stored, stored: stored.protection)
+            return stored
+        }
         let directory = try? keychain.directory(id: newItem.directory)
-        return item.taking(newItem, sourceDefault: directory?.defaultProtection ?? .whenUnlocked)
+        let item = stored.taking(newItem, sourceDefault: directory?.defaultProtection ?? .whenUnlocked)
+        state.setItem(item, stored: stored.protection)
+        return item
     }
 
     // MARK: Places
