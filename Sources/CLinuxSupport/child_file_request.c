@@ -56,24 +56,29 @@ static int write_all(int file, const void *bytes, size_t count) {
 }
 
 /* See child_file_request_start. Sends the first record: a child without an open file has nothing else to do. */
-static int open_file(const struct child_file_request_place *place, int peer) {
-    struct child_file_request_opening opening = {0};
+static int open_file(const struct child_file_request_place *place, struct child_file_request_opening *opening, int peer) {
     int file = open_below(place->directory, place->name, place->is_written ? O_RDWR : O_RDONLY);
-    if (file < 0) opening.error = -file;
-    else opening.error = -mount_identity_of(file, "", &opening.mount, &opening.device);
-    if (write_all(peer, &opening, sizeof opening) == 0 && !opening.error) return file;
+    if (file < 0) opening->error = -file;
+    else opening->error = -mount_identity_of(file, "", &opening->mount, &opening->device);
+    bool is_sent = write_all(peer, opening, sizeof *opening) == 0;
+    if ((is_sent || place->order) && !opening->error) return file;
     if (file >= 0) close(file);
     return -1;
 }
 
-/* See child_file_request_start. Returns an errno. */
-static int32_t exchange(int file, bool is_written, int peer, struct buffer *buffer) {
+/* Writes what the caller sends. Returns an errno. */
+static int write_message(int file, bool is_written, int peer, struct buffer *buffer) {
     int error = read_all(peer, buffer);
     if (error) return error;
     if (is_written && buffer->count == 0) return ECANCELED;
     if (is_written) error = write_all(file, buffer->bytes, buffer->count);
     wipe(buffer);
-    return error ? error : read_all(file, buffer);
+    return error;
+}
+
+static int write_order(int file, const struct child_file_request_order *order, const struct child_file_request_opening *opened) {
+    if (opened->mount != order->mount || opened->device != order->device) return ECANCELED;
+    return write_all(file, order->bytes, order->count);
 }
 
 static void close_from(int first) {
@@ -101,20 +106,31 @@ static void become_killable(void) {
     sigprocmask(SIG_SETMASK, &none, NULL);
 }
 
+/* The child ends with its parent; one with an order continues, also when a terminal or a shell ends its group. */
+static bool follow(pid_t parent, const struct child_file_request_order *order) {
+    if (order) {
+        setsid();
+        return signal(SIGPIPE, SIG_IGN) != SIG_ERR;
+    }
+    prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
+    /* A parent that ended before that sends no signal. */
+    return getppid() == parent;
+}
+
 /* Calls only functions that signal-safety(7) allows after a fork, and system calls: the parent may have had other threads. */
 static void answer(const struct child_file_request_place *place, int peer, pid_t parent) {
     struct buffer buffer;
+    struct child_file_request_opening opening = {0};
     int file;
     const struct rlimit none = {0, 0};
     prctl(PR_SET_NAME, FILE_EXCHANGE_NAME, 0, 0, 0);
-    prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
     prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
     setrlimit(RLIMIT_CORE, &none);
     become_killable();
-    /* A parent that ended before PR_SET_PDEATHSIG was set sends no signal. */
-    if (getppid() != parent || (peer = keep_only(peer)) < 0 || !allocate_buffer(&buffer)) return;
-    if ((file = open_file(place, peer)) < 0) return;
-    int32_t status = exchange(file, place->is_written, peer, &buffer);
+    if (!follow(parent, place->order) || (peer = keep_only(peer)) < 0 || !allocate_buffer(&buffer)) return;
+    if ((file = open_file(place, &opening, peer)) < 0) return;
+    int32_t status = place->order ? write_order(file, place->order, &opening) : write_message(file, place->is_written, peer, &buffer);
+    if (!status) status = read_all(file, &buffer);
     close(file);
     if (status) wipe(&buffer);
     if (write_all(peer, &status, sizeof status) == 0) write_all(peer, buffer.bytes, buffer.count);

@@ -93,7 +93,7 @@ public enum Notification: Sendable {
     case wipeStacks
     /// Notifications that the closure returns, which may wait for a disk.
     ///
-    /// Sent last, on another thread. The reply waits for them 50 ms at most, and 2 s at most for those of the same list that may
+    /// Sent last, on another thread. The reply waits for them 20 ms at most, and 2 s at most for those of the same list that may
     /// wait in the kernel. The list queues behind no other notification.
     case later(@Sendable () -> [Notification])
 }

@@ -5,11 +5,11 @@ public import SystemPackage
 /// A request to a file whose file system may never respond, made by a forked child process.
 ///
 /// A thread that waits in the kernel for a FUSE reply cannot be killed, and its process cannot exit before it returns.
-/// An abandoned child is killed and not waited for.
+/// An abandoned child is killed and not waited for, unless it executes an order.
 public struct ChildFileRequest: ~Copyable {
     /// The next event of a request.
     public enum Outcome: Sendable {
-        /// The child has opened the file, which is in this mount. ``send(_:)`` must follow.
+        /// The child has opened the file, which is in this mount. ``send(_:)`` must follow, except for an order.
         case opened(MountIdentity)
         case answered([UInt8])
         /// Opening the file has failed.
@@ -27,29 +27,53 @@ public struct ChildFileRequest: ~Copyable {
     private var received: [UInt8] = []
     private var isOpen = false
     private var hasEnded = false
+    private let isOrder: Bool
 
     /// Starts to open the file `name` below `directory`. No component of `name` may be a symbolic link.
     ///
     /// - Parameter isWritten: Whether the message of ``send(_:)`` is written to the file.
     public init(directory: String, name: String, isWritten: Bool) throws(Errno) {
+        (child, peer) = try unsafe Self.start(directory, name, isWritten: isWritten, order: nil)
+        isOrder = false
+    }
+
+    /// Starts to write `order` to the file `name` below `directory`. The child writes it even after the end of this object and this
+    /// process, as soon as the file system responds, but only to a file in `mount`. It must contain no secret.
+    public init(directory: String, name: String, order: [UInt8], in mount: MountIdentity) throws(Errno) {
+        (child, peer) = try unsafe order.withUnsafeBufferPointer { bytes throws(Errno) in
+            try unsafe Self.start(
+                directory, name, isWritten: true, order: mount.order(UnsafeRawBufferPointer(bytes)))
+        }
+        isOrder = true
+    }
+
+    private static func start(
+        _ directory: String, _ name: String, isWritten: Bool, order: child_file_request_order?
+    ) throws(Errno) -> (child: pid_t, peer: FileDescriptor) {
         var socket: Int32 = -1
-        child = unsafe directory.withCString { directory in
+        let child = unsafe directory.withCString { directory in
             unsafe name.withCString { name in
-                var place = unsafe child_file_request_place(directory: directory, name: name, is_written: isWritten)
-                return unsafe child_file_request_start(&place, &socket)
+                var place = unsafe child_file_request_place(
+                    directory: directory, name: name, is_written: isWritten, order: nil)
+                guard var order = unsafe order else { return unsafe child_file_request_start(&place, &socket) }
+                return unsafe withUnsafePointer(to: &order) { order in
+                    unsafe place.order = unsafe order
+                    return unsafe child_file_request_start(&place, &socket)
+                }
             }
         }
         guard child > 0 else { throw Errno(rawValue: -child) }
-        peer = FileDescriptor(rawValue: socket)
+        return (child, FileDescriptor(rawValue: socket))
     }
 
-    /// Kills the child, and does not wait for its exit.
+    /// Kills the child unless it executes an order, and does not wait for its exit.
     deinit {
         try? peer.close()
         guard !hasEnded else {
             _ = waitpid(child, nil, 0)
             return
         }
+        guard !isOrder else { return }
         kill(child, SIGKILL)
         for _ in 0..<20 {
             guard waitpid(child, nil, WNOHANG) == 0 else { return }

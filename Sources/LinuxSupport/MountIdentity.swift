@@ -26,6 +26,12 @@ public struct MountIdentity: Hashable, Sendable {
     /// Creates the identity that another process has determined.
     init(mount: UInt64, device: UInt64) { (self.mount, self.device) = (mount, device) }
 
+    /// Returns an order for a file in this mount. `bytes` must outlive it.
+    func order(_ bytes: UnsafeRawBufferPointer) -> child_file_request_order {
+        unsafe child_file_request_order(
+            bytes: bytes.baseAddress, count: bytes.count, mount: mount, device: device)
+    }
+
     private init?(directory: Int32, _ path: String) {
         var (mount, device) = (UInt64(0), UInt64(0))
         guard unsafe mount_identity_of(directory, path, &mount, &device) == 0 else { return nil }

@@ -110,4 +110,39 @@ struct ChildFileRequestTests {
         let file = open(directory + "/fifo", O_WRONLY | O_NONBLOCK)
         #expect(file == -1 && errno == ENXIO)
     }
+
+    // MARK: Orders
+
+    private func order(_ name: String, in mount: MountIdentity) throws -> ChildFileRequest {
+        try ChildFileRequest(directory: directory, name: name, order: Array("lock\n".utf8), in: mount)
+    }
+
+    @Test("L2: an order is written and answered without a message, and refused for a file in another mount")
+    func order() throws {
+        defer { remove() }
+        let mount = try #require(MountIdentity(at: directory))
+        try Data().write(to: URL(fileURLWithPath: directory + "/file"))
+        var request = try order("file", in: mount)
+        guard case .opened(mount) = request.wait(milliseconds: 20_000),
+            case .answered([]) = request.wait(milliseconds: 20_000)
+        else {
+            Issue.record("not executed")
+            return
+        }
+        #expect(FileManager.default.contents(atPath: directory + "/file") == Data("lock\n".utf8))
+        try Data().write(to: URL(fileURLWithPath: directory + "/file"))
+        var refused = try order("file", in: try #require(MountIdentity(at: "/proc")))
+        guard case .opened = refused.wait(milliseconds: 20_000),
+            case .refused(.canceled) = refused.wait(milliseconds: 20_000)
+        else {
+            Issue.record("written to another mount")
+            return
+        }
+        #expect(FileManager.default.contents(atPath: directory + "/file") == Data())
+        var absent = try order("none", in: mount)
+        guard case .unopened(.noSuchFileOrDirectory) = absent.wait(milliseconds: 20_000) else {
+            Issue.record("opened")
+            return
+        }
+    }
 }

@@ -55,15 +55,18 @@ int open_inode(const char *path);
    those of open(2). Returns a descriptor, or a negative errno. Async-signal-safe. */
 int open_below(const char *directory, const char *name, int flags);
 
-/* The file, as for open_below, and whether the message is written to it. */
-struct child_file_request_place { const char *directory, *name; bool is_written; };
+/* A message that is written without its sender, if the file is in this mount. */
+struct child_file_request_order { const void *bytes; size_t count; uint64_t mount, device; };
+/* The file, as for open_below, and whether the message is written to it. `order` is NULL unless the message is known before. */
+struct child_file_request_place { const char *directory, *name; bool is_written; const struct child_file_request_order *order; };
 /* The first record that the child sends: an errno, or 0 and the mount of the open file. */
 struct child_file_request_opening { uint64_t mount, device; int32_t error; };
 
 /* Forks a child that opens the file and sends a child_file_request_opening. If it is open, the child reads a message from `peer` until
    end of file, writes it if `is_written`, reads the complete file and closes it. Then it sends a status, an int32_t that is 0 or
    an errno, and the bytes that it has read, and ends. A message of no bytes is not written: the caller gives up.
-   The child ends with the thread that has started it.
+   The child ends with the thread that has started it; but one with an order executes it in any case, in its own session (setsid(2)),
+   and reads no message. It fails with ECANCELED if the file is in another mount.
    Returns its process ID, or a negative errno. The caller closes `peer`, a socket, and waits for the child. */
 int child_file_request_start(const struct child_file_request_place *place, int *peer);
 

@@ -6,7 +6,7 @@ struct LaterNotifications: Sendable {
     typealias Output = @Sendable ((NotificationOutput) -> Void) -> Void
 
     /// The limits in milliseconds for notifications that wait in the kernel, and for those that come later.
-    static let limits = (waiting: 2000, later: 50)
+    static let limits = (waiting: 2000, later: 20)
 
     private let immediate: [FileSystemCore.Notification]
     /// Notifications for which the kernel waits for operations in progress.

@@ -38,13 +38,36 @@ struct ControlRequest {
 
     /// Sends `message` and returns the daemon's response. ``File/status`` takes no message.
     func ask(_ message: RawSpan) throws(Failure) -> [UInt8] {
+        let exchange = try exchange { () throws(Errno) in
+            try ChildFileRequest(
+                directory: mountPoint, name: ".keychainfs/" + file.rawValue, isWritten: file != .status)
+        }
+        return try response(of: exchange, to: file == .status ? RawSpan() : message)
+    }
+
+    /// Sends an order, which the daemon receives even if this process ends before, and returns its response.
+    ///
+    /// - Parameter order: It contains no secret.
+    func order(_ order: [UInt8]) throws(Failure) -> [UInt8] {
+        // Before the file is open, because the child must not wait for this process. Nothing is mounted at a path without one.
+        guard let mount = MountIdentity(at: mountPoint) else { return try ask(order.rawSpan) }
+        try check(mount)
+        let exchange = try exchange { () throws(Errno) in
+            try ChildFileRequest(
+                directory: mountPoint, name: ".keychainfs/" + file.rawValue, order: order, in: mount)
+        }
+        return try response(of: exchange, to: nil)
+    }
+
+    /// - Parameter message: Nil for an order.
+    private func response(of started: consuming ChildFileRequest, to message: RawSpan?) throws(Failure) -> [UInt8] {
         let start = WakeupTimer.now
-        var exchange = try exchange()
+        var exchange = started
         while true {
             switch exchange.wait(milliseconds: Self.timeout) {
             case .opened(let mount):
                 try check(mount)
-                exchange.send(file == .status ? RawSpan() : message)
+                if let message { exchange.send(message) }
             case .answered(let result): return result
             case .unopened(let errno): throw .atOpen(errno)
             case .refused(let errno): throw .refused(errno)
@@ -69,10 +92,11 @@ struct ControlRequest {
         return (try? question.ask([UInt8]().rawSpan)) != nil
     }
 
-    private func exchange() throws(Failure) -> ChildFileRequest {
+    private func exchange(
+        _ start: () throws(Errno) -> ChildFileRequest
+    ) throws(Failure) -> ChildFileRequest {
         do throws(Errno) {
-            return try ChildFileRequest(
-                directory: mountPoint, name: ".keychainfs/" + file.rawValue, isWritten: file != .status)
+            return try start()
         } catch {
             throw .noHelper(error)
         }

@@ -75,11 +75,18 @@ package struct MountClient: Sendable {
         return try send(message, limit: Self.limit, to: owner, meaning)
     }
 
-    /// Locks, without waiting for other commands of the daemon.
+    /// Locks, without waiting for other commands of the daemon. A daemon that does not respond locks when it continues.
     package func lock() throws(CLIError) {
-        let message = Array("lock\n".utf8)
         do throws(ControlRequest.Failure) {
-            _ = try ControlRequest(mountPoint: mountPoint, file: .lock, limit: Self.limit).ask(message.rawSpan)
+            _ = try ControlRequest(mountPoint: mountPoint, file: .lock, limit: Self.limit).order(Array("lock\n".utf8))
+        } catch .silent {
+            throw CLIError(
+                .noAnswer,
+                """
+                The daemon of \(mountPoint) does not respond, and the keychain may still be unlocked. It is locked as soon as the daemon \
+                continues: a process waits for that. If the daemon was stopped, continue it ('kill -CONT PID'); if it hangs, end it with \
+                'kill -KILL PID', which wipes its keys, and its watchdog unmounts. 'pgrep -af "keychainfs mount"' shows its PID.
+                """)
         } catch {
             throw failure(error)
         }
