@@ -78,6 +78,28 @@ import Testing
         #expect(eventually { sent(session) == [7, 7, 7, 8, 9, 9, 9] })
     }
 
+    private final class Name: Sendable {}
+
+    @Test(
+        "H2: names that were sent do not stay in memory while the rest of the list waits",
+        arguments: [43, 44] as [UInt32])
+    func memory(_ minor: UInt32) throws {
+        let session = try WireSession(fileSystem, minor: minor)
+        defer { session.stop() }
+        weak var name: Name?
+        try {
+            let kept = Name()
+            name = kept
+            try notify(
+                session, [.allEntries(fallback: { withExtendedLifetime(kept) { [] } }), .wipeStacks, blockingLater])
+            fileSystem.script.withLock { $0.notifications = [] }
+        }()
+        #expect(eventually { name == nil })
+        #expect(!sent(session).contains(9))
+        released.signal()
+        #expect(eventually { sent(session) == [9] })
+    }
+
     @Test("L2, S2: such a list is sent although another notification waits, and waits 2 s for its own at most")
     func queue() throws {
         let session = try WireSession(fileSystem, minor: 43)

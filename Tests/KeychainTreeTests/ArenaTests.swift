@@ -55,7 +55,7 @@ import Testing
         let process = try Self.process(with: "value")
         let notifications = process.tree.lock()
         let kinds = notifications.map { String(describing: $0).prefix { $0 != "(" } }
-        #expect(kinds == ["allEntries", "inodes", "wipeStacks", "inodes", "later"])
+        #expect(kinds == ["allEntries", "inodes", "wipeStacks", "inodes", "later", "later"])
     }
 
     @Test("H1: without a free slab read and write wait a second, then fail with ENOMEM; nothing is lost, a lock works")

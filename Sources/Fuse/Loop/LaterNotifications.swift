@@ -22,23 +22,40 @@ struct LaterNotifications: Sendable {
         waiting = notifications.filter(mayWait)
     }
 
-    private enum Progress { case none, sent, complete }
+    private struct Progress {
+        /// Released when they have been sent, because they contain names.
+        var waiting: [FileSystemCore.Notification]
+        var isSent = false
+        var isComplete = false
+    }
 
     /// Sends the list. Returns when all has been sent, or after the limits.
     func send(_ output: @escaping Output) {
-        let progress = Monitor(Progress.none)
-        Notifier.onThread {
-            output { $0.send(waiting, kernelMinor: kernelMinor) }
-            progress.with(wakesAll: true) { $0 = .sent }
-            for body in later {
-                let notifications = body()
-                output { $0.send(notifications, kernelMinor: kernelMinor) }
-            }
-            progress.with(wakesAll: true) { $0 = .complete }
+        let progress = Monitor(Progress(waiting: waiting))
+        // Not `self`, which contains names: the thread may wait for a disk.
+        Notifier.onThread { [later, kernelMinor] in
+            Self.sendWaiting(progress, kernelMinor, output)
+            for body in later { Self.send(body(), kernelMinor, output) }
+            progress.with(wakesAll: true) { $0.isComplete = true }
             ProcessMemory.wipeStack()
         }
-        output { $0.send(immediate, kernelMinor: kernelMinor) }
-        progress.wait(milliseconds: Self.limits.waiting) { $0 == .none ? nil : () }
-        progress.wait(milliseconds: Self.limits.later) { $0 == .complete ? () : nil }
+        Self.send(immediate, kernelMinor, output)
+        progress.wait(milliseconds: Self.limits.waiting) { $0.isSent ? () : nil }
+        progress.wait(milliseconds: Self.limits.later) { $0.isComplete ? () : nil }
+    }
+
+    private static func sendWaiting(_ progress: Monitor<Progress>, _ kernelMinor: UInt32, _ output: Output) {
+        let notifications = progress.with { progress in
+            defer { progress.waiting = [] }
+            return progress.waiting
+        }
+        send(notifications, kernelMinor, output)
+        progress.with(wakesAll: true) { $0.isSent = true }
+    }
+
+    private static func send(
+        _ notifications: [FileSystemCore.Notification], _ kernelMinor: UInt32, _ output: Output
+    ) {
+        output { $0.send(notifications, kernelMinor: kernelMinor) }
     }
 }

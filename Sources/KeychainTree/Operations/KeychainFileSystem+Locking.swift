@@ -41,15 +41,17 @@ extension KeychainFileSystem {
         }
         host.trimMemory()
         let names = Self.topNames + takeClosedNames()
+        // Files that are not in use have no pages. The kernel keeps a page locked while it is read, which may wait for the disk, so
+        // pages of missed files may have to wait, too.
         return [
-            .allEntries(fallback: { names }), .inodes(nodes, pages: false), .wipeStacks,
-            // Files that are not in use have no pages.
-            .inodes(used, pages: true), .later { [self, late, missed] in forget(late, missed) },
+            .allEntries(fallback: { names }), .inodes(nodes, pages: false), .wipeStacks, .inodes(used, pages: true),
+            .later { [missed] in [.inodes(missed, pages: true)] },
+            .later { [self, late, missed] in forget(late, missed) },
         ]
     }
 
     /// Waits for the files whose state another thread had during a lock, so that their data does not remain until they are used.
-    /// The kernel holds their pages while it waits for them to be read.
+    /// Drops their pages again: an item whose class was being changed could be read until now.
     private func forget(_ late: [ItemFile], _ nodes: NodeSet) -> [Notification] {
         for file in late { withState(of: file) { _ in } }
         table.withLock { $0.emptyClosedHandles() }
