@@ -165,6 +165,42 @@ import Testing
     }
 
     @Test(
+        "L2: data that the lock has made unreadable is discarded, although an unlock came before the file was reached")
+    func stagedMeanwhile() throws {
+        let writer = try client.open(path("a"), [.readWrite])
+        try client.write(writer, "a longer value")
+        let change = blocked { [path = path("a")] in try $0.setxattr(path, "kSecAttrLabel", "L") }
+        let notifications = try lock()
+        let unlock = unlock()
+        change.end()
+        #expect(unlock.ends())
+        try Self.finish(notifications)
+        #expect(try client.stat(path("a")).size == 3)
+        #expect(throws: Errno.noKey) { try client.write(writer, "x") }
+        #expect(throws: Errno.noKey) { try client.close(writer) }
+        #expect(try client.cat(path("a")) == "old")
+    }
+
+    @Test("L2, L3: a descriptor with a value of a former class is refused during the commit, and after an unlock")
+    func formerClass() throws {
+        try client.setxattr(path("a"), "kSecAttrAccessible", "Always")
+        let reader = try client.open(path("a"))
+        try client.setxattr(path("a"), "kSecAttrAccessible", "WhenUnlocked")
+        let writer = try client.open(path("a"), [.readWrite])
+        try client.write(writer, "new")
+        let commit = blocked { try $0.fsync(writer) }
+        let notifications = try lock()
+        #expect(throws: Errno.noKey) { try client.read(reader) }
+        let unlock = unlock()
+        #expect(throws: Errno.noKey) { try client.read(reader) }
+        commit.end()
+        #expect(unlock.ends())
+        try Self.finish(notifications)
+        #expect(throws: Errno.noKey) { try client.read(reader) }
+        #expect(try client.cat(path("a")) == "new")
+    }
+
+    @Test(
         "L2: descriptors of WhenUnlockedUnlessOpen and AfterFirstUnlock items stay usable during and after the commit")
     func usable() throws {
         for (name, protection) in [("a", "WhenUnlockedUnlessOpen"), ("b", "AfterFirstUnlock")] {
