@@ -4,6 +4,7 @@
 #include "linux_support.h"
 #include <fcntl.h>
 #include <limits.h>
+#include <poll.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -11,6 +12,7 @@
 #include <sys/resource.h>
 #include <sys/select.h>
 #include <sys/socket.h>
+#include <sys/wait.h>
 
 /* The buffer of a message, in both directions. */
 struct buffer {
@@ -55,18 +57,17 @@ static int write_all(int file, const void *bytes, size_t count) {
     return 0;
 }
 
-/* See child_file_request_start. Sends the first record: a child without an open file has nothing else to do. */
-static int open_file(const struct child_file_request_place *place, struct child_file_request_opening *opening, int peer) {
+/* See child_file_request_start. Returns -1 if the file cannot be opened, and the record of that. */
+static int open_file(const struct child_file_request_place *place, struct child_file_request_opening *opening) {
     int file = open_below(place->directory, place->name, place->is_written ? O_RDWR : O_RDONLY);
     if (file < 0) opening->error = -file;
     else opening->error = -mount_identity_of(file, "", &opening->mount, &opening->device);
-    bool is_sent = write_all(peer, opening, sizeof *opening) == 0;
-    if ((is_sent || place->order) && !opening->error) return file;
+    if (!opening->error) return file;
     if (file >= 0) close(file);
     return -1;
 }
 
-/* Writes what the caller sends. Returns an errno. */
+/* Writes the message of the caller. Returns an errno. */
 static int write_message(int file, bool is_written, int peer, struct buffer *buffer) {
     int error = read_all(peer, buffer);
     if (error) return error;
@@ -76,9 +77,63 @@ static int write_message(int file, bool is_written, int peer, struct buffer *buf
     return error;
 }
 
-static int write_order(int file, const struct child_file_request_order *order, const struct child_file_request_opening *opened) {
-    if (opened->mount != order->mount || opened->device != order->device) return ECANCELED;
-    return write_all(file, order->bytes, order->count);
+static void send_answer(int peer, int32_t status, struct buffer *buffer) {
+    if (status) wipe(buffer);
+    if (write_all(peer, &status, sizeof status) == 0) write_all(peer, buffer->bytes, buffer->count);
+    wipe(buffer);
+}
+
+/* Asks on behalf of a caller that waits: a child without an open file has nothing else to do. */
+static void ask(const struct child_file_request_place *place, int peer, struct buffer *buffer) {
+    struct child_file_request_opening opening = {0};
+    int file = open_file(place, &opening);
+    if (write_all(peer, &opening, sizeof opening) != 0 || file < 0) return;
+    int32_t status = write_message(file, place->is_written, peer, buffer);
+    if (!status) status = read_all(file, buffer);
+    close(file);
+    send_answer(peer, status, buffer);
+}
+
+/* Sends all records at the end, because it may be killed before it has reported to `opened` that the file is open, or cannot be
+   opened. */
+static void execute(const struct child_file_request_place *place, int peer, struct buffer *buffer, int opened) {
+    const struct child_file_request_order *order = place->order;
+    struct child_file_request_opening opening = {0};
+    int32_t status = ECANCELED;
+    int file = open_file(place, &opening);
+    if (write_all(opened, "", 1) != 0) return;
+    if (file >= 0 && opening.mount == order->mount && opening.device == order->device) {
+        status = write_all(file, order->bytes, order->count);
+        if (!status) status = read_all(file, buffer);
+    }
+    if (write_all(peer, &opening, sizeof opening) == 0 && file >= 0) send_answer(peer, status, buffer);
+}
+
+/* Returns whether a process that executes an order has ended by itself; kills it after a second without a report in `opened`. */
+static bool has_executed(pid_t process, int opened) {
+    struct pollfd event = {.fd = opened, .events = POLLIN};
+    int status = 0;
+    if (poll(&event, 1, 1000) == 0) kill(process, SIGKILL);
+    return waitpid(process, &status, 0) == process && WIFEXITED(status);
+}
+
+/* Executes an order in another process, which is replaced every second until it has opened the file: while it looks up a name, no
+   process that looks up the same name can be killed (d_alloc_parallel of fs/dcache.c). */
+static void execute_repeatedly(const struct child_file_request_place *place, int peer, struct buffer *buffer) {
+    for (bool is_done = false; !is_done;) {
+        int ends[2];
+        if (pipe(ends) != 0) return;
+        pid_t parent = getpid(), process = _Fork();
+        if (process < 0) return;
+        if (process == 0) {
+            prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
+            if (getppid() == parent) execute(place, peer, buffer, ends[1]);
+            _exit(0);
+        }
+        close(ends[1]);
+        is_done = has_executed(process, ends[0]);
+        close(ends[0]);
+    }
 }
 
 static void close_from(int first) {
@@ -120,21 +175,14 @@ static bool follow(pid_t parent, const struct child_file_request_order *order) {
 /* Calls only functions that signal-safety(7) allows after a fork, and system calls: the parent may have had other threads. */
 static void answer(const struct child_file_request_place *place, int peer, pid_t parent) {
     struct buffer buffer;
-    struct child_file_request_opening opening = {0};
-    int file;
     const struct rlimit none = {0, 0};
     prctl(PR_SET_NAME, FILE_EXCHANGE_NAME, 0, 0, 0);
     prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
     setrlimit(RLIMIT_CORE, &none);
     become_killable();
     if (!follow(parent, place->order) || (peer = keep_only(peer)) < 0 || !allocate_buffer(&buffer)) return;
-    if ((file = open_file(place, &opening, peer)) < 0) return;
-    int32_t status = place->order ? write_order(file, place->order, &opening) : write_message(file, place->is_written, peer, &buffer);
-    if (!status) status = read_all(file, &buffer);
-    close(file);
-    if (status) wipe(&buffer);
-    if (write_all(peer, &status, sizeof status) == 0) write_all(peer, buffer.bytes, buffer.count);
-    wipe(&buffer);
+    if (place->order) execute_repeatedly(place, peer, &buffer);
+    else ask(place, peer, &buffer);
 }
 
 int child_file_request_start(const struct child_file_request_place *place, int *peer) {

@@ -66,7 +66,8 @@ struct child_file_request_opening { uint64_t mount, device; int32_t error; };
    end of file, writes it if `is_written`, reads the complete file and closes it. Then it sends a status, an int32_t that is 0 or
    an errno, and the bytes that it has read, and ends. A message of no bytes is not written: the caller gives up.
    The child ends with the thread that has started it; but one with an order executes it in any case, in its own session (setsid(2)),
-   and reads no message. It fails with ECANCELED if the file is in another mount.
+   and reads no message. It fails with ECANCELED if the file is in another mount. It opens the file in a child, which it replaces
+   every second until the file is open.
    Returns its process ID, or a negative errno. The caller closes `peer`, a socket, and waits for the child. */
 int child_file_request_start(const struct child_file_request_place *place, int *peer);
 
