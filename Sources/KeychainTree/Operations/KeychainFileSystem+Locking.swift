@@ -26,13 +26,15 @@ extension KeychainFileSystem {
     private func forget(_ unavailable: ProtectionClasses) -> [Notification] {
         listings.drop()
         let files = table.withLock { $0.allItems() }
-        var (used, missed, late) = (NodeSet(), NodeSet(), [ItemFile]())
+        var (used, lateNodes, late) = (NodeSet(), NodeSet(), [ItemFile]())
         for file in files {
             switch apply(unavailable, to: file) {
             case .complete: used.insert(file.node)
-            case .missed(let isAwaited):
-                missed.insert(file.node)
-                if !isAwaited { late.append(file) }
+            // The thread of an earlier lock drops its pages, too.
+            case .missed(isAwaited: true): continue
+            case .missed(isAwaited: false):
+                lateNodes.insert(file.node)
+                late.append(file)
             }
         }
         let nodes = table.withLock { table in
@@ -45,8 +47,8 @@ extension KeychainFileSystem {
         // pages of missed files may have to wait, too.
         return [
             .allEntries(fallback: { names }), .inodes(nodes, pages: false), .wipeStacks, .inodes(used, pages: true),
-            .later { [missed] in [.inodes(missed, pages: true)] },
-            .later { [self, late, missed] in forget(late, missed) },
+            .later { [lateNodes] in [.inodes(lateNodes, pages: true)] },
+            .later { [self, late, lateNodes] in forget(late, lateNodes) },
         ]
     }
 
