@@ -31,6 +31,7 @@ struct LaterNotifications: Sendable {
 
     /// Sends the list. Returns when all has been sent, or after the limits.
     func send(_ output: @escaping Output) {
+        Self.send(immediate, kernelMinor, output)
         let progress = Monitor(Progress(waiting: waiting))
         // Not `self`, which contains names: the thread may wait for a disk.
         Notifier.onThread { [later, kernelMinor] in
@@ -39,7 +40,6 @@ struct LaterNotifications: Sendable {
             progress.with(wakesAll: true) { $0.isComplete = true }
             ProcessMemory.wipeStack()
         }
-        Self.send(immediate, kernelMinor, output)
         progress.wait(milliseconds: Self.limits.waiting) { $0.isSent ? () : nil }
         progress.wait(milliseconds: Self.limits.later) { $0.isComplete ? () : nil }
     }

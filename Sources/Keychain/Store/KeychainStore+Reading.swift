@@ -122,11 +122,6 @@ extension KeychainStore {
         }
     }
 
-    /// Returns the protection class of an item, which is readable even while it is locked; nil if it does not exist.
-    package func protection(of id: RowID) throws(KeychainFault) -> ProtectionClass? {
-        try store.read { (reader) throws(KeychainFault) in try reader.item(id: id)?.protection }
-    }
-
     /// Returns the items of a directory after `after`, in the order of their rows.
     package func items(
         in directory: RowID, after: RowID, limit: Int

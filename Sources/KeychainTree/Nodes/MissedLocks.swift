@@ -25,7 +25,9 @@ struct MissedLocks: ~Copyable, Sendable {
     /// - Precondition: The calling thread has the state.
     func take() -> ProtectionClasses? {
         guard bits.load(ordering: .sequentiallyConsistent) != 0 else { return nil }
-        return ProtectionClasses(bits: bits.exchange(0, ordering: .acquiringAndReleasing) & ~Self.isAwaited)
+        // None if another thread has applied them before one began to wait.
+        let classes = bits.exchange(0, ordering: .acquiringAndReleasing) & ~Self.isAwaited
+        return classes == 0 ? nil : ProtectionClasses(bits: classes)
     }
 
     var isEmpty: Bool { bits.load(ordering: .acquiring) == 0 }
