@@ -2,7 +2,7 @@ import Synchronization
 
 /// The announcement that a thread makes before it waits for another request.
 ///
-/// The thread may be the one that receives requests, and its message may occupy a buffer that others need. Handlers,
+/// The thread may be the receiver of requests, and its message may occupy a buffer that others need. Handlers,
 /// which have the request, call ``Request/willBlock()`` and ``Request/releaseMessage()`` instead.
 public enum RequestWait {
     private static let observers = Mutex<[@Sendable () -> Void]>([])

@@ -218,7 +218,7 @@ extension KeychainFileSystem {
         _ state: inout ItemFile.State, of file: ItemFile,
         _ body: (inout ItemFile.State) throws(Failure) -> sending Result
     ) throws(Failure) -> sending Result {
-        if let unavailable = file.missedLocks.take() { forget(unavailable, of: file, &state) }
+        if let unavailable = file.missedLocks.take() { apply(unavailable, to: file, &state) }
         return try body(&state)
     }
 

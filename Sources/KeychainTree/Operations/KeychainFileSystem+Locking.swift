@@ -14,29 +14,18 @@ extension KeychainFileSystem {
         for exchange in table.withLock({ $0.allExchanges() }) { exchange.discard() }
         freedNames.withLock { $0.removeAll() }
         // Another thread may have unlocked in the meantime. That does not bring back what this lock takes.
-        return forget(ProtectionClasses { $0.availability == .unlocked || !keychain.keys.isAvailable($0) })
+        return dropData(of: ProtectionClasses { $0.availability == .unlocked || !keychain.keys.isAvailable($0) })
     }
 
     /// Removes unavailable data from the tree, and from the kernel's caches when the returned notifications have been
     /// sent. Waits for no disk.
     package func forgetUnavailable() -> [Notification] {
-        forget(ProtectionClasses { !keychain.keys.isAvailable($0) })
+        dropData(of: ProtectionClasses { !keychain.keys.isAvailable($0) })
     }
 
-    private func forget(_ unavailable: ProtectionClasses) -> [Notification] {
+    private func dropData(of unavailable: ProtectionClasses) -> [Notification] {
         listings.drop()
-        let files = table.withLock { $0.allItems() }
-        var (used, lateNodes, late) = (NodeSet(), NodeSet(), [ItemFile]())
-        for file in files {
-            switch apply(unavailable, to: file) {
-            case .complete: used.insert(file.node)
-            // The thread of an earlier lock drops its pages, too.
-            case .missed(isAwaited: true): continue
-            case .missed(isAwaited: false):
-                lateNodes.insert(file.node)
-                late.append(file)
-            }
-        }
+        let (used, late) = applyToFiles(unavailable)
         let nodes = table.withLock { table in
             table.emptyClosedHandles()
             return table.allItemNodes()
@@ -46,26 +35,46 @@ extension KeychainFileSystem {
         // Files that are not in use have no pages. The kernel keeps a page locked while it is read, which may wait for the disk, so
         // pages of missed files may have to wait, too.
         return [
-            .allEntries(fallback: { names }), .inodes(nodes, pages: false), .wipeStacks, .inodes(used, pages: true),
-            .later { [lateNodes] in [.inodes(lateNodes, pages: true)] },
-            .later { [self, late, lateNodes] in forget(late, lateNodes) },
+            .allEntries(fallback: { names }), .inodes(nodes, pages: false), .wipeStacks,
+            .inodes(Self.nodes(of: used), pages: true), .later { [.inodes(Self.nodes(of: late), pages: true)] },
+            .later { [self] in dropData(in: late) },
         ]
+    }
+
+    /// Applies a lock to all files. Returns those to which it has been applied, and those for which a thread must wait.
+    private func applyToFiles(_ unavailable: ProtectionClasses) -> (used: [ItemFile], late: [ItemFile]) {
+        var (used, late) = ([ItemFile](), [ItemFile]())
+        for file in table.withLock({ $0.allItems() }) {
+            switch apply(unavailable, to: file) {
+            case .complete: used.append(file)
+            case .missed(isAwaited: false): late.append(file)
+            // The thread of an earlier lock waits for it, and drops its pages, too.
+            case .missed(isAwaited: true): continue
+            }
+        }
+        return (used, late)
+    }
+
+    private static func nodes(of files: [ItemFile]) -> NodeSet {
+        var nodes = NodeSet()
+        for file in files { nodes.insert(file.node) }
+        return nodes
     }
 
     /// Waits for the files whose state another thread had during a lock, so that their data does not remain until they are used.
     /// Drops their pages again: an item whose class was being changed could be read until now.
-    private func forget(_ late: [ItemFile], _ nodes: NodeSet) -> [Notification] {
+    private func dropData(in late: [ItemFile]) -> [Notification] {
         for file in late { withState(of: file) { _ in } }
         table.withLock { $0.emptyClosedHandles() }
         host.trimMemory()
         let names = takeClosedNames()
-        return [.allEntries(fallback: { names }), .inodes(nodes, pages: true), .wipeStacks]
+        return [.allEntries(fallback: { names }), .inodes(Self.nodes(of: late), pages: true), .wipeStacks]
     }
 
     /// Applies a lock to a file, of which the calling thread has the state.
-    func forget(_ unavailable: ProtectionClasses, of file: ItemFile, _ state: inout ItemFile.State) {
+    func apply(_ unavailable: ProtectionClasses, to file: ItemFile, _ state: inout ItemFile.State) {
         let name = openName(state)
-        guard forget(unavailable, &state) else { return }
+        guard dropData(of: unavailable, &state) else { return }
         file.lockClosures.add(1, ordering: .releasing)
         if let name { closedNames.withLock { $0.append(name) } }
     }
@@ -127,7 +136,7 @@ extension KeychainFileSystem {
     }
 
     /// Returns whether the file is closed for its descriptors. Reads nothing from the store, which may wait for a disk.
-    private func forget(_ unavailable: ProtectionClasses, _ state: inout ItemFile.State) -> Bool {
+    private func dropData(of unavailable: ProtectionClasses, _ state: inout ItemFile.State) -> Bool {
         guard let item = state.item else {
             state.keptValue = nil
             let isLost = state.openCount > 0 && state.storedProtection.map(unavailable.contains) ?? true
