@@ -5,7 +5,6 @@
 . "${0%/*}/lib.sh"
 create_keychain; mount_keychain
 pid=$(daemon)
-ended() { ! pgrep -u "$(id -u)" -x keychainfs-ask > /dev/null; }
 trap 'code=$?; kill -CONT "$pid" 2> /dev/null || true; cleanup $code' EXIT
 for way in gives-up KILL TERM group; do
     kill -STOP "$pid"
@@ -23,10 +22,10 @@ for way in gives-up KILL TERM group; do
         wait "$client" 2> /dev/null && fail "$way: the command succeeded"
         ;;
     esac
-    ! ended || fail "$way: no process waits"
+    ! no_helpers || fail "$way: no process waits"
     kill -CONT "$pid"
     wait_until 10 eval '[ "$(status state)" = locked ]'
-    wait_until 10 ended
+    wait_until 10 no_helpers
     "$KEYCHAINFS" unlock "$MNT"
 done
 # A directory with a file of that name.
@@ -41,4 +40,4 @@ kill -STOP "$pid"
 wait_until 10 pgrep -P "$client" -x keychainfs-ask > /dev/null
 kill -KILL "$pid"
 wait "$client" 2> /dev/null && fail "the lock of a dead daemon succeeded"
-wait_until 10 ended
+wait_until 10 no_helpers

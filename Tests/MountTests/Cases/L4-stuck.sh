@@ -14,11 +14,6 @@ bounded() {
     [ $((SECONDS - start)) -le 35 ] || fail "'$*' took $((SECONDS - start)) s"
     [[ $said == *"does not respond"*"kill -CONT"* ]] || fail "'$*' said: $said"
 }
-helpers() {
-    local helper
-    for helper in $(pgrep -u "$(id -u)" -x keychainfs-ask); do ! grep -q "$MNT" "/proc/$helper/cmdline" 2> /dev/null || echo "$helper"; done
-}
-no_helpers() { [ -z "$(helpers)" ]; }
 # Paths that refer to the mount, even if it is only a component of the path.
 ln -s "$D/a" "$CASE_DIR/item"; ln -s "${MNT##*/}" "$CASE_DIR/link"; ln -s ../link/generic-passwords/s "$CASE_DIR/deep"
 mkdir "$CASE_DIR/dir"; mv "$CASE_DIR/deep" "$CASE_DIR/dir/"

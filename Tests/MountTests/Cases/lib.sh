@@ -88,6 +88,13 @@ daemon() { status pid; }
 commits() { status commits; }
 is_mounted() { grep -q " $MNT fuse\.keychainfs " /proc/self/mounts; }
 
+# helpers: the processes that make requests to the daemon for commands, one on each line.
+helpers() {
+    local helper
+    for helper in $(pgrep -u "$(id -u)" -x keychainfs-ask); do ! grep -q "$MNT" "/proc/$helper/cmdline" 2> /dev/null || echo "$helper"; done
+}
+no_helpers() { [ -z "$(helpers)" ]; }
+
 # commits_of N COMMAND...: the shell command makes exactly N commits.
 commits_of() {
     local wanted=$1 before; shift
