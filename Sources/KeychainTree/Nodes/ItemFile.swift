@@ -115,7 +115,7 @@ final class ItemFile: Sendable {
             guard let kept, kept.attributeBytes > Self.longAttributes, openCount == 0, stagedValue == nil, !isPending,
                 !isDetached
             else { return }
-            self.kept = nil
+            item = nil
         }
 
         /// Sets the item, which the store contains with the class `stored`.
