@@ -8,7 +8,9 @@ struct UnmountCommand: ParsableCommand {
     @OptionGroup var mountPoint: MountPointArgument
 
     func run() throws {
-        try reporting { () throws(CLIError) in try UnmountOperation(mountPoint: mountPoint.path).run() }
+        try reporting { () throws(CLIError) in
+            try UnmountOperation(mountPoint: mountPoint.path, showMessage: Console.message).run()
+        }
     }
 }
 

@@ -19,7 +19,7 @@ public final class WireSession: Sendable {
         options.receiverServesIO = servesAtOnce
         let session = try Session(fileSystem, options: options)
         try session.attach(to: ends.session)
-        thread = TestThread.started { try? session.run() }
+        thread = TestThread.started { _ = try? session.run() }
         wire = try WireFileSystem(descriptor: ends.client, minor: minor)
         self.session = session
     }
@@ -43,6 +43,7 @@ public final class MountedSession: Sendable {
     public static let type = "fuse.keychainfs-test"
     private let directory: TemporaryDirectory
     private let thread: TestThread
+    private let result = MutexBox<SessionEnd?>(nil)
 
     public init(_ fileSystem: any FileSystem, configure: (inout SessionOptions) -> Void = { _ in }) throws {
         directory = try TemporaryDirectory()
@@ -50,12 +51,18 @@ public final class MountedSession: Sendable {
         configure(&options)
         let session = try Session(fileSystem, options: options)
         try session.mount(at: directory.path)
-        thread = TestThread.started { try? session.run() }
+        thread = TestThread.started { [result] in
+            let end = try? session.run()
+            result.withLock { $0 = end }
+        }
         self.session = session
         client = MountedClient(root: directory.path)
     }
 
     public var path: String { directory.path }
+
+    /// The result of the session's `run`; nil before.
+    public var end: SessionEnd? { result.withLock { $0 } }
 
     /// Waits for the end of the session, for any reason.
     public func waitForEnd() -> Bool { thread.join() }

@@ -63,7 +63,7 @@ import Testing
             MemoryFileSystem(), options: SessionOptions(source: "s", subtype: "keychainfs-test"))
         try session.mount(at: point.path)
         try point.seal()
-        let thread = TestThread.started { try? session.run() }
+        let thread = TestThread.started { _ = try? session.run() }
         // The permissions of the mount's root.
         #expect(try permissions(directory.path) == 0o700)
         try session.unmount()

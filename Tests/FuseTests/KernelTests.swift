@@ -179,7 +179,7 @@ import Testing
         #expect(entry.source == "a,b" && entry.type == MountedSession.type)
         let session = try Session(fileSystem, options: SessionOptions(source: "a", subtype: "b"))
         try session.attach(to: device)
-        let thread = TestThread.started { try? session.run() }
+        let thread = TestThread.started { _ = try? session.run() }
         #expect(try MountedClient(root: directory.path).list("/") == [])
         try helper.unmount(directory.path, lazily: false)
         #expect(thread.join())

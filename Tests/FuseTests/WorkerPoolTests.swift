@@ -62,7 +62,10 @@ import Testing
         let harness = WorkerPoolHarness()
         let workers = WorkerPool(limit: 20) { harness.work($0) }
         harness.passes.withLock { $0 = 12 }
-        let runner = TestThread.started { try? workers.run() }
+        let runner = TestThread.started {
+            try? workers.start()
+            _ = workers.join(milliseconds: 60_000)
+        }
         for _ in 0..<13 { harness.entered.wait() }
         #expect(harness.running.withLock { $0 } == 13)
         // The leader stays; the twelve park.
@@ -84,7 +87,10 @@ import Testing
         let harness = WorkerPoolHarness()
         let workers = WorkerPool(limit: 2) { harness.work($0) }
         harness.passes.withLock { $0 = 1 }
-        let runner = TestThread.started { try? workers.run() }
+        let runner = TestThread.started {
+            try? workers.start()
+            _ = workers.join(milliseconds: 60_000)
+        }
         // One has yielded its role and waits, one receives.
         for _ in 0..<2 { harness.entered.wait() }
         for _ in 0..<5 { #expect(try workers.dispatch(message())) }
@@ -107,7 +113,10 @@ import Testing
         let harness = WorkerPoolHarness()
         let workers = WorkerPool(limit: 1) { harness.work($0) }
         harness.passes.withLock { $0 = 6 }
-        let runner = TestThread.started { try? workers.run() }
+        let runner = TestThread.started {
+            try? workers.start()
+            _ = workers.join(milliseconds: 60_000)
+        }
         for _ in 0..<7 { harness.entered.wait() }
         #expect(harness.running.withLock { $0 } == 7)
         #expect(try workers.dispatch(WorkerPool.Message(lease: buffers.acquire(), buffers: buffers)))

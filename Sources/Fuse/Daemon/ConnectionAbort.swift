@@ -11,17 +11,23 @@ enum ConnectionAbort {
     /// - Returns: Whether one of them was possible.
     @discardableResult
     static func run(_ entry: MountTable.Entry) -> Bool {
-        if writesControlFile(entry.deviceMinor) { return true }
+        if run(number: entry.deviceMinor, ifStill: { true }) { return true }
         guard geteuid() == 0 else { return false }
         return unsafe umount2(entry.path, Int32(MNT_FORCE) | cfuse3_umount_detach) == 0
     }
 
-    /// Writing to the file aborts the connection (the kernel's Documentation/filesystems/fuse).
-    private static func writesControlFile(_ number: Int) -> Bool {
+    /// Aborts a connection without a mount that this process sees, through fusectl (the kernel's
+    /// Documentation/filesystems/fuse).
+    ///
+    /// - Parameter isConnected: Whether the connection that has this number exists. The kernel reuses the numbers, but
+    ///   the open file belongs to one connection.
+    /// - Returns: Whether that was possible.
+    static func run(number: Int, ifStill isConnected: () -> Bool) -> Bool {
         let file = unsafe Glibc.open("/sys/fs/fuse/connections/\(number)/abort", O_WRONLY | O_CLOEXEC)
         guard file >= 0 else { return false }
         defer { close(file) }
         var text = UInt8(ascii: "1")
+        guard isConnected() else { return false }
         return unsafe write(file, &text, 1) == 1
     }
 }

@@ -63,21 +63,23 @@ public final class Notifier: KernelNotifier, Sendable {
         }
     }
 
-    /// Refuses further notifications and sends the queued ones. Returns false if that takes longer than `seconds`.
-    func stop(seconds: Int) -> Bool {
+    /// Refuses further notifications and sends the queued ones. Returns false if that takes longer than `milliseconds`.
+    func stop(milliseconds: Int) -> Bool {
         state.with(wakesAll: true) { $0.isRunning = false }
-        return state.wait(milliseconds: seconds * 1000) { $0.hasEnded ? () : nil } != nil
+        return state.wait(milliseconds: milliseconds) { $0.hasEnded ? () : nil } != nil
     }
 
-    /// Waits for the exit of the thread, and for others that are sending. Called after ``stop(seconds:)``.
-    func join() {
+    /// Waits for the exit of the thread, and for others that are sending. Called after ``stop(milliseconds:)``. Returns
+    /// false after `milliseconds`: a notification waits in the kernel.
+    func join(milliseconds: Int) -> Bool {
+        guard state.wait(milliseconds: milliseconds, { $0.hasEnded ? () : nil }) != nil else { return false }
         let ending = thread.withLock { thread in
             defer { thread = nil }
             return thread
         }
         ending?.join()
-        state.wait { $0.hasEnded ? () : nil }
         output.withLock { $0 = nil }
+        return true
     }
 
     /// Sends the notifications of a request around its reply.
@@ -151,12 +153,18 @@ public final class Notifier: KernelNotifier, Sendable {
     ) {
         guard beginSending() else { return finish() }
         Self.onThread { [self] in
-            LaterNotifications(notifications, kernelMinor: kernelMinor.load(ordering: .acquiring)).send { [self] in
-                use($0)
-            }
+            sendWithLimit(notifications)
             ProcessMemory.wipeStack()
             finish()
             endSending()
+        }
+    }
+
+    /// Sends notifications. Returns when all have been sent, or after the limits of ``LaterNotifications``.
+    func sendWithLimit(_ notifications: [FileSystemCore.Notification]) {
+        guard !notifications.isEmpty else { return }
+        LaterNotifications(notifications, kernelMinor: kernelMinor.load(ordering: .acquiring)).send { [self] in
+            use($0)
         }
     }
 

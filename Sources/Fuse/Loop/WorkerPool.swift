@@ -50,7 +50,15 @@ final class WorkerPool: Sendable {
     /// The time after which other idle threads exit, in milliseconds.
     private static let idleTimeout = 5000
 
+    /// The end of the pool. Not in ``State``, whose condition is for idle threads only: see ``Monitor/wakeOne()``.
+    private struct Ending {
+        var hasBegun = false
+        /// The number of threads that have not exited.
+        var threads = 0
+    }
+
     private let state = Monitor(State())
+    private let ending = Monitor(Ending())
     private let limit: Int
     private let body: @Sendable (WorkerPool) -> Void
 
@@ -64,13 +72,22 @@ final class WorkerPool: Sendable {
         self.body = body
     }
 
-    /// Starts the first thread and returns when all threads have exited.
-    func run() throws(Errno) {
+    /// Starts the first thread.
+    func start() throws(Errno) {
         state.with { $0.running += 1 }
         try startThread()
-        // A thread that creates another one has not exited yet. Not a wait on the condition, because `wakeOne` is for
-        // idle threads only.
+    }
+
+    /// Waits for a call of ``end()``, which a receiver makes at the end of the connection.
+    func waitForEnd() {
+        ending.wait { $0.hasBegun || $0.threads == 0 ? () : nil }
+    }
+
+    /// Waits until all threads have exited. Returns false after `milliseconds`: a request waits for a disk.
+    func join(milliseconds: Int) -> Bool {
+        guard ending.wait(milliseconds: milliseconds, { $0.threads == 0 ? () : nil }) != nil else { return false }
         while let thread = state.with({ $0.threads.popLast() }) { thread.join() }
+        return true
     }
 
     /// Blocks until the calling thread has a task. Returns `exit` when the session has ended, or enough other threads
@@ -185,22 +202,29 @@ final class WorkerPool: Sendable {
         state.with(wakesAll: true) { _ in }
     }
 
-    /// Ends the pool after the connection has been closed: all threads exit when the queue is empty.
+    /// Ends the pool when nothing more is received: all threads exit when the queue is empty.
     func end() {
         state.with(wakesAll: true) { $0.hasEnded = true }
+        ending.with(wakesAll: true) { $0.hasBegun = true }
     }
 
     private func startThread() throws(Errno) {
+        ending.with { $0.threads += 1 }
         do throws(Errno) {
             // Handlers and the wipe of the stack must fit.
             let thread = try BackgroundThread(stack: .large) { [self] in
                 body(self)
-                state.with { $0.running -= 1 }
+                endThread()
             }
             state.with { $0.threads.append(thread) }
         } catch {
-            state.with { $0.running -= 1 }
+            endThread()
             throw error
         }
+    }
+
+    private func endThread() {
+        state.with { $0.running -= 1 }
+        ending.with(wakesAll: true) { $0.threads -= 1 }
     }
 }

@@ -7,14 +7,16 @@ import SystemPackage
 /// A mount of this process, created by root with mount(2) and by other users through fusermount3.
 final class Mount: Sendable {
     private let path: String
+    /// Its line in the kernel's table when it was created; nil if the table cannot be read.
+    private let entry: MountTable.Entry?
     /// The mount's ID in /proc/self/mountinfo, which distinguishes it from another mount on top of it.
-    let identifier: Int?
+    var identifier: Int? { entry?.identifier }
     /// The watchdog that unmounts for this process, which has renounced the privileges that fusermount3 needs.
     private let unmounter = Mutex<WatchdogConnection?>(nil)
 
     private init(_ path: String) {
         self.path = path
-        identifier = (try? MountTable.current())?.mount(at: path)?.identifier
+        entry = (try? MountTable.current())?.mount(at: path)
     }
 
     /// Mounts a file system. Returns the device's descriptor, which the caller owns, and the mount.
@@ -54,10 +56,14 @@ final class Mount: Sendable {
         return entry.identifier == identifier && StaleMount.exists(at: path, type: entry.type)
     }
 
-    /// Aborts the connection if possible: see ``ConnectionAbort``.
-    func abort() {
-        guard let identifier, let entry = (try? MountTable.current())?.mount(identifier: identifier) else { return }
-        ConnectionAbort.run(entry)
+    /// Aborts the connection: see ``ConnectionAbort``. Returns whether that was possible.
+    func abort(_ channel: Channel) -> Bool {
+        guard let entry else { return false }
+        if let current = (try? MountTable.current())?.mount(identifier: entry.identifier) {
+            return ConnectionAbort.run(current)
+        }
+        // Another mount namespace or a bind mount keeps the file system.
+        return ConnectionAbort.run(number: entry.deviceMinor) { !channel.isDisconnected }
     }
 
     static func unmount(_ path: String, lazily: Bool) throws(FuseError) {

@@ -17,7 +17,13 @@ public final class Session: Sendable {
     private let handle: Mutex<SessionHandle?>
     private let phase = Mutex(Phase.new)
     private let dispatcher: Dispatcher
-    private let loop = Mutex<ReceiveLoop?>(nil)
+    private let threads = Mutex<Threads?>(nil)
+
+    /// The threads that serve, while the session runs.
+    private struct Threads {
+        let loop: ReceiveLoop
+        let workers: WorkerPool
+    }
 
     /// Creates a session. The workers call `fileSystem` until ``run()`` returns; `destroy` is called once, at its end.
     public init(_ fileSystem: any FileSystem, options: SessionOptions) throws(FuseError) {
@@ -31,7 +37,7 @@ public final class Session: Sendable {
 
     /// Whether all receive buffers are locked in memory; true before the first one exists.
     public var buffersAreLocked: Bool {
-        loop.withLock { $0?.buffersAreLocked ?? true }
+        threads.withLock { $0?.loop.buffersAreLocked ?? true }
     }
 
     /// The mount's ID in /proc/self/mountinfo, which stays the same when the mount is moved.
@@ -64,61 +70,92 @@ public final class Session: Sendable {
         try attach(descriptor, nil)
     }
 
-    /// Serves requests until the mount has ended, the other end is closed or ``exit()`` has been called.
+    /// Serves requests until the mount has ended, the other end is closed or ``exit(sending:)`` has been called.
     ///
-    /// Then sends the remaining notifications and replies, destroys the file system, and unmounts if necessary.
-    public func run() throws(FuseError) {
+    /// Then sends the remaining notifications and replies, destroys the file system, and unmounts if necessary. After a
+    /// second the connection is closed even if a request or a notification still waits, usually for a disk; after
+    /// ``SessionEnd/threadLimit`` this returns although threads remain, without having destroyed the file system.
+    @discardableResult
+    public func run() throws(FuseError) -> SessionEnd {
         let (channel, mount) = try begin()
-        let failure = serve(channel, mount)
+        let result: Result<SessionEnd, Errno> = Result { () throws(Errno) in try serve(channel, mount) }
+        let isComplete = if case .success(let end) = result { end.isComplete } else { true }
         let isMounted = mount != nil && !channel.isDisconnected
         // Closes the descriptor: a mount that still exists is dead afterwards, so that unmounting it cannot block.
+        if !isComplete { channel.disconnect() }
         end()
-        dispatcher.fileSystem.destroy()
-        if isMounted || mount?.isDead == true { try? mount?.unmount(lazily: true) }
-        if let failure { throw .system(failure, call: "pthread_create") }
+        if isComplete { dispatcher.fileSystem.destroy() }
+        // A notification that waits keeps the connection: the mount may not be dead.
+        if isMounted || isComplete && mount?.isDead == true { try? mount?.unmount(lazily: true) }
+        do throws(Errno) { return try result.get() } catch { throw .system(error, call: "pthread_create") }
     }
 
-    /// Runs the workers. All threads have exited when this returns.
-    private func serve(_ channel: Channel, _ mount: Mount?) -> Errno? {
-        guard let session = handle.withLock({ $0 }) else { return .badFileDescriptor }
+    /// Runs the workers until the session ends.
+    private func serve(_ channel: Channel, _ mount: Mount?) throws(Errno) -> SessionEnd {
+        guard let session = handle.withLock({ $0 }) else { throw .badFileDescriptor }
         let stacks = StackWipe()
         let receive = ReceiveLoop(session, channel, options, stacks)
-        loop.withLock { $0 = receive }
         let workers = WorkerPool(limit: options.workers) { receive.work($0) }
-        defer { endNotifier(mount) }
-        do throws(Errno) {
-            try dispatcher.notifier.start(channel) {
-                stacks.run {
-                    workers.wakeIdle()
-                    channel.wakeWaiter()
-                }
+        threads.withLock { $0 = Threads(loop: receive, workers: workers) }
+        let notifier = dispatcher.notifier
+        try notifier.start(channel) {
+            stacks.run {
+                workers.wakeIdle()
+                channel.wakeWaiter()
             }
-            try workers.run()
-            return nil
-        } catch {
-            return error
         }
+        do throws(Errno) {
+            try workers.start()
+        } catch {
+            _ = notifier.stop(milliseconds: 1000) && notifier.join(milliseconds: 1000)
+            throw error
+        }
+        workers.waitForEnd()
+        return endThreads(workers, channel, mount)
     }
 
-    /// Aborts the connection if the notifier does not finish: without workers, the lock that a notification waits for
-    /// in the kernel may never be released.
-    private func endNotifier(_ mount: Mount?) {
-        if !dispatcher.notifier.stop(seconds: 1) { mount?.abort() }
-        dispatcher.notifier.join()
+    /// Waits for the exit of the threads.
+    private func endThreads(_ workers: WorkerPool, _ channel: Channel, _ mount: Mount?) -> SessionEnd {
+        var end = SessionEnd()
+        let notifier = dispatcher.notifier
+        let isIdle = workers.join(milliseconds: SessionEnd.connectionLimit)
+        // Without workers, the lock that a notification waits for in the kernel may never be released.
+        if !notifier.stop(milliseconds: end.millisecondsLeft(of: SessionEnd.connectionLimit)) {
+            _ = mount?.abort(channel)
+        }
+        if !isIdle || !notifier.join(milliseconds: 100) { channel.disconnect() }
+        let limit = SessionEnd.threadLimit
+        end.isComplete =
+            workers.join(milliseconds: end.millisecondsLeft(of: limit))
+            && notifier.join(milliseconds: end.millisecondsLeft(of: limit))
+        return end
     }
 
     /// Ends ``run()`` regardless of open files, from any thread. Does not block.
     ///
     /// The workers serve until the notifier has finished, because it may wait for a lock whose holder waits for them.
-    public func exit() {
+    /// After a second the connection is aborted instead, if possible.
+    ///
+    /// - Parameter notifications: Sent before, which takes two seconds at most: others may wait in the kernel.
+    public func exit(sending notifications: [FileSystemCore.Notification] = []) {
         do throws(Errno) {
             try BackgroundThread.start(stack: .large) { [self] in
-                _ = dispatcher.notifier.stop(seconds: 10)
+                let notifier = dispatcher.notifier
+                notifier.sendWithLimit(notifications)
+                if !notifier.stop(milliseconds: 1000), !abort() { _ = notifier.stop(milliseconds: 9000) }
                 endWorkers()
             }
         } catch {
             endWorkers()
         }
+    }
+
+    private func abort() -> Bool {
+        let parts = phase.withLock { phase -> (Channel, Mount?)? in
+            if case .running(let channel, let mount) = phase { (channel, mount) } else { nil }
+        }
+        guard let (channel, mount) = parts else { return false }
+        return mount?.abort(channel) ?? false
     }
 
     private func endWorkers() {
@@ -130,6 +167,8 @@ public final class Session: Sendable {
             if case .running(let channel, _) = phase { channel.interrupt() }
             if case .attached(let channel, _) = phase { channel.interrupt() }
         }
+        // All threads may be waiting, so that no receiver observes the end.
+        threads.withLock { $0?.workers }?.end()
     }
 
     /// Unmounts, which ends ``run()``.
@@ -185,7 +224,7 @@ public final class Session: Sendable {
     /// Frees libfuse's session.
     private func end() {
         phase.withLock { $0 = .ended }
-        loop.withLock { $0 = nil }
+        threads.withLock { $0 = nil }
         handle.withLock { $0 = nil }
     }
 }

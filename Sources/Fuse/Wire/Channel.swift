@@ -59,6 +59,15 @@ final class Channel: Sendable {
         return unsafe poll(&state, 1, 0) == 1 && state.revents & Int16(POLLERR | POLLHUP) != 0
     }
 
+    /// Closes the connection while threads may still send: their messages are dropped. The number of the descriptor
+    /// stays in use until libfuse closes it.
+    func disconnect() {
+        let nowhere = unsafe open("/dev/null", O_RDWR | O_CLOEXEC)
+        // An eventfd refuses messages.
+        dup2(nowhere >= 0 ? nowhere : wake, descriptor)
+        if nowhere >= 0 { close(nowhere) }
+    }
+
     /// Sends one message that consists of `parts`. Returns the error, or nil.
     func send(_ parts: UnsafeMutableBufferPointer<iovec>) -> Errno? {
         unsafe Self.send(descriptor, parts.baseAddress, Int32(parts.count))

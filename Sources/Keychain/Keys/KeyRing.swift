@@ -118,6 +118,11 @@ package final class KeyRing: Sendable {
     /// Wipes all keys permanently. Returns when no thread uses them. The store is still open then.
     package func close() {
         try? keepCommitNumber()
+        wipe()
+    }
+
+    /// Wipes all keys permanently without storing the commit number, which may wait for a disk.
+    package func wipe() {
         let (keys, retired, master) = current.withLock { state in
             state.lock = state.lock.locking
             state.isClosed = true

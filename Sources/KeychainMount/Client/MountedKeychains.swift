@@ -14,9 +14,12 @@ enum MountedKeychains {
             .filter { $0.type == type && MountOwner.caller.requirement.accepts($0) }.map(\.path)
     }
 
-    /// Returns the mount point of a keychain's file; nil if it is not mounted.
+    /// Returns the mount point of a keychain's file; nil if it is not mounted. A mount whose daemon has ended does not count, such as
+    /// a bind mount of one that was unmounted.
     static func mountPoint(of path: String) -> String? {
-        mounts(of: path).last { $0.source == path }?.path
+        mounts(of: path).last { entry in
+            entry.source == path && MountClient(mountPoint: entry.path).noResponseMessage()?.exitCode != .notMounted
+        }?.path
     }
 
     /// Returns the mount point of the keychain that a process has open; nil if it is not mounted, or `process` is not

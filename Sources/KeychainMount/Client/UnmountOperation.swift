@@ -2,29 +2,31 @@ import Foundation
 import Fuse
 import LinuxSupport
 
-/// `keychainfs unmount`: unmounts a keychain and waits for the exit of its daemon.
+/// `keychainfs unmount`: unmounts a keychain and waits for the end of its daemon, which locks and ends when its mount is removed. A
+/// refused unmount has changed nothing.
 package struct UnmountOperation: Sendable {
     private let mountPoint: String
-    /// The maximum time that a daemon needs for pending commits after the unmount.
-    private static let timeout: Duration = .seconds(30)
+    private let showMessage: @Sendable (String) -> Void
     /// Longer than a client keeps an idle descriptor.
     private static let timeoutWithUsers: Duration = .seconds(1)
 
-    package init(mountPoint: String) {
+    /// - Parameter showMessage: Called with messages about other views of the mount.
+    package init(mountPoint: String, showMessage: @escaping @Sendable (String) -> Void) {
         self.mountPoint = mountPoint
+        self.showMessage = showMessage
     }
 
     package func run() throws(CLIError) {
         guard MountedKeychains.isMounted(at: mountPoint) else { throw notMounted }
-        let daemon: Int32
+        let status: StatusReport
         do throws(CLIError) {
-            daemon = try MountClient(mountPoint: mountPoint).status().pid
+            status = try MountClient(mountPoint: mountPoint).status()
         } catch  where error.exitCode == .notMounted {
             // Checked afterwards, because a daemon that does not respond would block the check.
             guard (try? StaleMount.clean(at: mountPoint, type: MountedKeychains.type)) == true else { throw error }
             return
         }
-        let otherViews = otherViews()
+        let views = MountViews(of: mountPoint)
         do throws(FuseError) {
             try unmount()
         } catch .busy {
@@ -34,15 +36,28 @@ package struct UnmountOperation: Sendable {
         } catch {
             throw CLIError(.failure, "\(mountPoint) cannot be unmounted: \(error).")
         }
-        if let view = mounted(of: otherViews) {
-            throw CLIError(
-                .failure,
+        guard views?.isMount(of: status.mountID, at: status.mountpoint) ?? true else {
+            return reportRemaining(status)
+        }
+        try DaemonEnd(of: status.pid).wait(unmounted: mountPoint, showMessage)
+        for path in views?.remaining ?? [] {
+            showMessage(
                 """
-                \(mountPoint) was a second view (a bind mount) of \(view.path), which stays mounted: 'keychainfs unmount' \
-                that.
+                \(path) showed the same keychain, and fails with 'Transport endpoint is not connected' now. Remove it with \
+                'umount \(ShellWord.quoted(path))'.
                 """)
         }
-        try waitForEnd(of: daemon)
+    }
+
+    /// Reports the mount that remains after the removal of another view of it.
+    private func reportRemaining(_ status: StatusReport) {
+        let visible = status.mountID.flatMap { (try? MountTable.current())?.mount(identifier: $0)?.path }
+        let place = visible ?? "\(status.mountpoint), in another mount namespace"
+        showMessage(
+            """
+            \(mountPoint) was another view (a bind mount, or a copy in a mount namespace) of the keychain, which stays mounted at \
+            \(place).
+            """)
     }
 
     /// Unmounts. Retries briefly, because a program that uses the API closes its descriptor shortly after its last
@@ -58,19 +73,6 @@ package struct UnmountOperation: Sendable {
         }
     }
 
-    /// Returns the other visible mounts of this keychain. Called before the unmount: afterwards the kernel assigns the
-    /// device number to the next mount, which may be another keychain's.
-    private func otherViews() -> [MountTable.Entry] {
-        guard let table = try? MountTable.current(), let entry = table.mount(at: mountPoint) else { return [] }
-        return table.otherViews(of: entry)
-    }
-
-    /// Returns the first of `views` that still exists.
-    private func mounted(of views: [MountTable.Entry]) -> MountTable.Entry? {
-        guard !views.isEmpty, let table = try? MountTable.current() else { return nil }
-        return table.entries.first(where: views.contains)
-    }
-
     private var inUse: CLIError {
         let path = (try? MountTable.current())?.mount(at: mountPoint)?.path ?? mountPoint
         let users = MountUsers(of: path).text.map { " by \($0)" } ?? ""
@@ -81,22 +83,5 @@ package struct UnmountOperation: Sendable {
 
     private var notMounted: CLIError {
         CLIError(.notMounted, "No keychain is mounted at \(mountPoint).")
-    }
-
-    private func waitForEnd(of daemon: Int32) throws(CLIError) {
-        let deadline = ContinuousClock.now + Self.timeout
-        while FileManager.default.fileExists(atPath: "/proc/\(daemon)/stat"), !isZombie(daemon) {
-            guard ContinuousClock.now < deadline else {
-                throw CLIError(
-                    .failure, "\(mountPoint) is unmounted, but its daemon (process \(daemon)) has not ended.")
-            }
-            Thread.sleep(forTimeInterval: 0.01)
-        }
-    }
-
-    /// Whether a process has exited but its parent has not waited for it.
-    private func isZombie(_ process: Int32) -> Bool {
-        guard let line = try? String(contentsOfFile: "/proc/\(process)/stat", encoding: .utf8) else { return true }
-        return line.split(separator: ")").last?.hasPrefix(" Z") == true
     }
 }

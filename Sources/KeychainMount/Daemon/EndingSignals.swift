@@ -10,8 +10,8 @@ import SystemPackage
 /// Before the mount there is nothing to unmount and no staged value: a signal ends the process, even while a disk does
 /// not respond. After it, a signal unmounts.
 final class EndingSignals: Sendable {
-    /// The mounted session. Locked during the mount, so that a signal finds either no mount or a session that can unmount it.
-    private let session = Mutex<Session?>(nil)
+    /// The end of the mount. Locked during the mount, so that a signal finds either no mount or one that can be removed.
+    private let ending = Mutex<MountEnding?>(nil)
     private let hasArrived = Atomic(false)
     private let log: Logger
 
@@ -26,35 +26,23 @@ final class EndingSignals: Sendable {
             hasArrived.store(true, ordering: .releasing)
             log.notice("ending", metadata: ["signal": "\(number)"])
             ServiceNotification.stopping.send()
-            Self.end(mountedSession(orExitWith: number))
+            mountEnding(orExitWith: number).unmount()
         }
     }
 
-    /// Runs `mount`, which mounts `session`. From then on, signals unmount the session.
-    func mount(_ session: Session, _ mount: () throws(FuseError) -> Void) throws(FuseError) {
-        try self.session.withLock { (mounted) throws(FuseError) in
+    /// Runs `mount`. From then on, signals end the mount with `ending`: running commits are completed.
+    func mount(_ ending: MountEnding, _ mount: () throws(FuseError) -> Void) throws(FuseError) {
+        try self.ending.withLock { (mounted) throws(FuseError) in
             try mount()
-            mounted = session
+            mounted = ending
         }
     }
 
     /// Ends the process with the status that a shell reports for a signal, if nothing is mounted.
-    private func mountedSession(orExitWith signal: Int32) -> Session {
-        session.withLock { mounted in
+    private func mountEnding(orExitWith signal: Int32) -> MountEnding {
+        ending.withLock { mounted in
             guard let mounted else { _exit(128 + signal) }
             return mounted
-        }
-    }
-
-    /// Running commits are completed. A lazy unmount does not wait for open files.
-    private static func end(_ session: Session) {
-        do throws(FuseError) {
-            try session.unmount()
-        } catch .busy {
-            try? session.unmount(lazily: true)
-            session.exit()
-        } catch {
-            session.exit()
         }
     }
 }

@@ -75,9 +75,12 @@ struct MountDaemon {
             let session = try Session(tree, options: sessionOptions)
             served.session = session
             defer { served.session = nil }
-            try signals.mount(session) { () throws(FuseError) in try mount(session, at: place) }
+            let ending = MountEnding(tree, session)
+            try signals.mount(ending) { () throws(FuseError) in try mount(session, at: place) }
             renouncePrivileges(session, watch)
             defer { try? place.seal() }
+            served.mountWatch = watchMount(session, ending)
+            defer { served.mountWatch?.stop() }
             try startLocks(locks, tree, session)
             defer { locks.end() }
             log.info("mounted", metadata: ["read-only": "\(operation.options.isReadOnly)"])
@@ -89,14 +92,40 @@ struct MountDaemon {
             ProcessMemory.trimHeap()
             // The stack of this thread, which now waits, has contained the passphrase and keys.
             ProcessMemory.wipeStack()
-            try session.run()
+            try close(session.run(), keychain, tree, ending)
             log.info("unmounted")
         } catch {
             throw CLIError(error, mountPoint: operation.mountPoint)
         }
     }
 
+    /// Limits the time until the end of the process, from the end of the session on. If the session's threads wait for a disk, the
+    /// process ends here.
+    private func close(
+        _ end: SessionEnd, _ keychain: KeychainStore, _ tree: KeychainFileSystem, _ ending: MountEnding
+    ) {
+        let limit = ClosingLimit(keychain.keys, log: log)
+        limit.start(at: end)
+        ending.finish()
+        guard !end.isComplete else { return }
+        tree.destroy()
+        limit.endProcess()
+    }
+
     // MARK: Parts
+
+    /// Ends the mount when it is removed, regardless of how. Returns nil if the kernel's table of mounts cannot be read, which
+    /// `status` shows.
+    private func watchMount(_ session: Session, _ ending: MountEnding) -> MountWatch? {
+        let watch = session.mountIdentifier.flatMap { identifier in
+            try? MountWatch(identifier) { [log] in
+                log.notice("the mount was removed: locking and ending")
+                ending.begin()
+            }
+        }
+        if watch == nil { log.warning("the mount is not observed: /proc cannot be read") }
+        return watch
+    }
 
     private func startSignals() {
         do throws(Errno) {
@@ -228,8 +257,8 @@ struct MountDaemon {
         let commands = ControlCommandLine(
             processID: getpid(), keychainPath: operation.file.path, mountPoint: operation.mountPoint,
             home: DefaultPaths().home,
-            snapshots: snapshots, buffersLocked: { served.areBuffersLocked }, automaticLock: { locks.status },
-            requestTimeout: requestTimeout)
+            snapshots: snapshots, buffersLocked: { served.areBuffersLocked }, place: { served.place },
+            automaticLock: { locks.status }, requestTimeout: requestTimeout)
         return KeychainFileSystem(
             keychain: keychain, options: options, host: host, commands: commands,
             requests: RPCRequestHandler(keychain, valueLimit: options.valueLimit, host: host))
@@ -310,6 +339,18 @@ extension CLIError {
 /// The session of the mount, for objects that are created before it; nil before the session starts and after it ends.
 private final class ServedSession: Sendable {
     private let current = Mutex<Session?>(nil)
+    private let watch = Mutex<MountWatch?>(nil)
+
+    /// The observation of the mount; nil if it is not possible.
+    var mountWatch: MountWatch? {
+        get { watch.withLock { $0 } }
+        set { watch.withLock { $0 = newValue } }
+    }
+
+    /// The mount as `status` shows it.
+    var place: StatusReport.Place {
+        StatusReport.Place(mountID: session?.mountIdentifier, isObserved: mountWatch != nil)
+    }
 
     var session: Session? {
         get { current.withLock { $0 } }

@@ -21,11 +21,29 @@ package struct StatusReport: JSONText, Sendable {
         package let limit: Int
     }
 
+    /// The daemon's mount.
+    struct Place: Sendable {
+        let mountID: Int?
+        /// Whether the daemon ends when the mount is removed while another view of it exists.
+        let isObserved: Bool
+
+        var warning: String? {
+            isObserved
+                ? nil
+                : """
+                the daemon cannot read /proc/self/mountinfo: if the mount is removed while a bind mount or another mount namespace \
+                shows it, the keychain stays unlocked there
+                """
+        }
+    }
+
     package let pid: Int32
     /// `before-first-unlock`, `unlocked` or `locked`.
     package let state: String
     package let keychain: String
     package let mountpoint: String
+    /// The ID of the daemon's mount in /proc/self/mountinfo, which no other view of it has; nil if it is unknown.
+    package let mountID: Int?
     package let readOnly: Bool
     package let items: Int
     /// The number of transactions committed since the mount.
@@ -45,7 +63,8 @@ package struct StatusReport: JSONText, Sendable {
     package let requestTimeout: Int?
 
     init(
-        processID: Int32, state: LockState, keychain: String, mountPoint: String, isReadOnly: Bool, items: Int,
+        processID: Int32, state: LockState, keychain: String, mountPoint: String, mountID: Int?, isReadOnly: Bool,
+        items: Int,
         commits: Int, integrity: IntegrityState, hardening: HardeningStatus, warnings: [String], device: Device,
         automaticLock: AutomaticLockStatus, rekey: RekeyStatus, stagedMemory: StagedMemory, requestTimeout: Int?
     ) {
@@ -53,6 +72,7 @@ package struct StatusReport: JSONText, Sendable {
         self.state = state.text
         self.keychain = keychain
         mountpoint = mountPoint
+        self.mountID = mountID
         readOnly = isReadOnly
         self.items = items
         self.commits = commits

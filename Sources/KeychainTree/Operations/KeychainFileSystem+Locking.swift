@@ -17,6 +17,12 @@ extension KeychainFileSystem {
         return dropData(of: ProtectionClasses { $0.availability == .unlocked || !keychain.keys.isAvailable($0) })
     }
 
+    /// Locks before the connection ends. The returned notifications wait for no item for which a disk works: pages of such an item
+    /// stay in the kernel's cache.
+    package func lockFinally() -> [Notification] {
+        lock().filter { if case .later = $0 { false } else { true } }
+    }
+
     /// Removes unavailable data from the tree, and from the kernel's caches when the returned notifications have been
     /// sent. Waits for no disk.
     package func forgetUnavailable() -> [Notification] {

@@ -98,7 +98,7 @@ enum DaemonCommands {
         return ControlCommandLine(
             processID: 1, keychainPath: path, mountPoint: "/mnt", home: "/home",
             snapshots: SnapshotWriter(opened, path: path),
-            buffersLocked: { true },
+            buffersLocked: { true }, place: { StatusReport.Place(mountID: 1, isObserved: true) },
             automaticLock: { AutomaticLockStatus(LockPolicy(), remaining: nil, connection: nil) })
     }
 }

@@ -1,0 +1,81 @@
+# H4, L2: bind mounts of the mount and of a directory in it end with it, and a bind mount that is removed, or a mount that is moved,
+# changes nothing. A refused unmount has changed nothing. Programs in the mount, and a stopped daemon, do not prevent the end.
+# users: root
+# seconds: 15
+. "${0%/*}/lib.sh"
+private_mounts
+create_keychain
+D="$MNT/generic-passwords/s"
+VIEW="$CASE_DIR/a view"; PART="$CASE_DIR/part"; mkdir "$VIEW" "$PART"
+gone() { [ ! -e "/proc/$pid" ] || grep -q '^State:.*Z' "/proc/$pid/status"; }
+bind() { mount --bind "$MNT" "$VIEW"; mount --bind "$D" "$PART"; }
+dead() { [[ $(cat "$1" 2>&1) == *"not connected"* ]] || fail "$1 is readable after $way"; }
+start() {
+    mount_keychain; pid=$(daemon); mkdir -p "$D"
+    for item in when after always; do printf old > "$D/$item"; done
+    setfattr -n user.kSecAttrAccessible -v AfterFirstUnlock "$D/after"; setfattr -n user.kSecAttrAccessible -v Always "$D/always"
+}
+start
+# Another view is removed: the daemon continues, and the message names the mount that remains.
+bind; exec 5<> "$D/when"; printf new >&5
+umount "$PART"
+expect_code 0 "$KEYCHAINFS" unmount "$VIEW" | grep -qF "stays mounted at $MNT." || fail "unmount of a bind mount: not told"
+! grep -qF " $PART " /proc/self/mounts || fail "the bind mount stayed"
+expect unlocked "$(status state)" "after the removal of bind mounts"
+# It is in use: refused, and the value that is being written is kept.
+expect_code 1 "$KEYCHAINFS" unmount "$MNT" | grep -q "in use" || fail "a refused unmount: not told"
+expect_code 1 "$KEYCHAINFS" unmount "$MNT" > /dev/null
+sleep 0.3; expect unlocked "$(status state)" "after a refused unmount"
+exec 5>&-; wait_until 10 eval '[ "$(cat "$D/when")" = new ]'; printf old > "$D/when"
+# A copy in another namespace, from there.
+unshare --mount --propagation private "$KEYCHAINFS" unmount "$MNT" 2>&1 | grep -qF "stays mounted at $MNT, in another mount namespace." ||
+    fail "unmount in another namespace: not told"
+# Moved: it keeps its ID, and a bind mount at its old path is not the mount.
+mkdir "$CASE_DIR/moved"; mount --move "$MNT" "$CASE_DIR/moved"; OLD=$MNT; sleep 0.3
+MNT="$CASE_DIR/moved"; expect unlocked "$(status state)" "after a move"
+mount --bind "$MNT" "$OLD"; expect_code 0 "$KEYCHAINFS" unmount "$OLD" | grep -qF "stays mounted at $MNT." || fail "a bind mount at the old path"
+mount --move "$MNT" "$OLD"; MNT=$OLD; expect "$pid" "$(daemon)" "the daemon after moves"; sleep 0.3
+
+# The mount is removed in any way: both views end, the command names them, and the keychain can be mounted again next to them.
+for way in command umount lazy signal; do
+    is_mounted || start
+    bind
+    case $way in
+    command) expect_code 0 "$KEYCHAINFS" unmount "$MNT" > "$CASE_DIR/said"
+        grep -qF "umount '$VIEW'" "$CASE_DIR/said" && grep -qF "umount $PART" "$CASE_DIR/said" || fail "views: $(cat "$CASE_DIR/said")" ;;
+    umount) umount "$MNT" ;;
+    lazy) umount -l "$MNT" ;;
+    signal) kill -TERM "$pid" ;;
+    esac
+    wait_until 5 gone
+    for item in when after always; do dead "$PART/$item"; dead "$VIEW/generic-passwords/s/$item"; done
+    start; expect old "$(cat "$D/when")" "mounted again after $way"
+    "$KEYCHAINFS" check > /dev/null || fail "check next to a view that has ended"
+    umount "$PART"; umount "$VIEW"; sleep 0.2; expect unlocked "$(status state)" "after the removal of views that have ended"
+done
+
+# Processes whose root or working directory is in the mount, and a descriptor of another user.
+unmount_keychain; mount_keychain -o allow_other; pid=$(daemon); way=lazy
+python3 -I -c 'import os, sys, time; os.chroot(sys.argv[1]); os.chdir("/"); print("ready", flush=True); time.sleep(60)' "$MNT" > "$CASE_DIR/chroot" & inside=$!
+setpriv --reuid 65534 --regid 65534 --clear-groups python3 -I -c 'import sys, time; f = open(sys.argv[1]); print("ready", flush=True); time.sleep(60)' \
+    "$MNT/README" > "$CASE_DIR/other" 2> /dev/null & other=$!
+wait_until 10 test -s "$CASE_DIR/chroot"
+expect_code 1 "$KEYCHAINFS" unmount "$MNT" > /dev/null
+umount -l "$MNT"; wait_until 5 gone
+dead "/proc/$inside/root/generic-passwords/s/after"
+kill "$inside" "$other" 2> /dev/null || true; wait "$inside" "$other" || true
+
+# A stopped daemon locks and ends when it continues. A command that is sent before that does not respond, and changes nothing.
+start; exec 5< "$D/after"; stop_process "$pid"; umount -l "$MNT"; sleep 0.5
+! gone || fail "a stopped daemon has ended"
+kill -CONT "$pid"; wait_until 5 gone; dead /dev/fd/5; exec 5<&-
+
+# At the same time as locks, unlocks and accesses.
+for round in 1 2 3 4 5; do
+    start; bind
+    (for i in 1 2 3 4 5 6 7 8; do "$KEYCHAINFS" lock "$MNT"; "$KEYCHAINFS" unlock "$MNT"; done) > /dev/null 2>&1 & locks=$!
+    (for i in $(seq 200); do cat "$PART/when"; env printf x$i > "$PART/new"; done) > /dev/null 2>&1 & uses=$!
+    sleep "0.$round"; umount -l "$MNT"; wait_until 8 gone; wait "$locks" "$uses" || true
+    dead "$PART/always"; umount "$PART"; umount "$VIEW"
+done
+expect_code 0 "$KEYCHAINFS" check > /dev/null
