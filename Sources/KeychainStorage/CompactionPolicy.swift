@@ -9,7 +9,7 @@ package struct CompactionPolicy: Sendable {
 
     /// At an unmount: more than 50 % of a file of more than 4 MiB is free.
     package static let atUnmount = CompactionPolicy(
-        fileLimit: 4 << 20, freePercentLimit: 50, timeLimit: .seconds(5))
+        fileLimit: 4 << 20, freePercentLimit: 50, timeLimit: .seconds(3))
     /// On request: there is a free page.
     package static let onRequest = CompactionPolicy(fileLimit: 0, freePercentLimit: 0, timeLimit: nil)
 

@@ -21,7 +21,7 @@ private struct LockedMount {
         let snapshots = SnapshotWriter(opened, path: file.path)
         commands = ControlCommandLine(
             processID: getpid(), keychainPath: file.path, mountPoint: "/nowhere", home: "/", snapshots: snapshots,
-            buffersLocked: { true }, place: { StatusReport.Place(mountID: 1, isObserved: true) },
+            buffersLocked: { true }, mountID: { 1 },
             automaticLock: { AutomaticLockStatus(LockPolicy(), remaining: nil, connection: nil) })
         tree = KeychainFileSystem(
             keychain: opened.keychain, options: TreeOptions(userID: getuid(), groupID: getgid()),

@@ -12,20 +12,20 @@ struct ControlCommandLine: ControlCommandHandler {
     private let home: String
     private let buffersLocked: @Sendable () -> Bool
     private let snapshots: SnapshotWriter
-    private let place: @Sendable () -> StatusReport.Place
+    private let mountID: @Sendable () -> Int?
     private let automaticLock: @Sendable () -> AutomaticLockStatus
     private let requestTimeout: RequestTimeout?
 
-    /// `buffersLocked`, `place` and `automaticLock` are called for each status.
+    /// `buffersLocked`, `mountID` and `automaticLock` are called for each status.
     init(
         processID: Int32, keychainPath: String, mountPoint: String, home: String, snapshots: SnapshotWriter,
-        buffersLocked: @escaping @Sendable () -> Bool, place: @escaping @Sendable () -> StatusReport.Place,
+        buffersLocked: @escaping @Sendable () -> Bool, mountID: @escaping @Sendable () -> Int?,
         automaticLock: @escaping @Sendable () -> AutomaticLockStatus, requestTimeout: RequestTimeout? = nil
     ) {
         self.requestTimeout = requestTimeout
         self.home = home
         self.buffersLocked = buffersLocked
-        self.place = place
+        self.mountID = mountID
         self.processID = processID
         self.keychainPath = keychainPath
         self.mountPoint = mountPoint
@@ -36,14 +36,13 @@ struct ControlCommandLine: ControlCommandHandler {
     func status(of tree: KeychainFileSystem) -> [UInt8] {
         let items = (try? tree.keychain.itemCount()) ?? 0
         let automaticLock = automaticLock()
-        let place = place()
         return StatusReport(
             processID: processID, state: tree.keychain.keys.state, keychain: keychainPath, mountPoint: mountPoint,
-            mountID: place.mountID, isReadOnly: tree.isReadOnly, items: items,
+            mountID: mountID(), isReadOnly: tree.isReadOnly, items: items,
             commits: tree.keychain.commitCount, integrity: tree.keychain.integrity,
             hardening: HardeningStatus(ProcessHardening.report(), buffersLocked: buffersLocked()),
             warnings: MountPointWarnings(mountPoint: mountPoint, home: home).unusual + Self.warnings(of: tree.keychain)
-                + [place.warning, automaticLock.warning].compactMap(\.self),
+                + [automaticLock.warning].compactMap(\.self),
             device: StatusReport.Device(tree.keychain), automaticLock: automaticLock,
             rekey: StatusReport.RekeyStatus(tree.keychain.rekeyProgress),
             stagedMemory: StatusReport.StagedMemory(used: tree.stagedMemory.used, limit: tree.stagedMemory.limit),

@@ -79,8 +79,8 @@ struct MountDaemon {
             try signals.mount(ending) { () throws(FuseError) in try mount(session, at: place) }
             renouncePrivileges(session, watch)
             defer { try? place.seal() }
-            served.mountWatch = watchMount(session, ending)
-            defer { served.mountWatch?.stop() }
+            let observer = try watchMount(session, ending)
+            defer { observer.stop() }
             try startLocks(locks, tree, session)
             defer { locks.end() }
             log.info("mounted", metadata: ["read-only": "\(operation.options.isReadOnly)"])
@@ -114,17 +114,19 @@ struct MountDaemon {
 
     // MARK: Parts
 
-    /// Ends the mount when it is removed, regardless of how. Returns nil if the kernel's table of mounts cannot be read, which
-    /// `status` shows.
-    private func watchMount(_ session: Session, _ ending: MountEnding) -> MountWatch? {
-        let watch = session.mountIdentifier.flatMap { identifier in
-            try? MountWatch(identifier) { [log] in
+    /// Ends the mount when it is removed, regardless of how.
+    private func watchMount(_ session: Session, _ ending: MountEnding) throws(FuseError) -> MountWatch {
+        do throws(Errno) {
+            guard let identifier = session.mountIdentifier else { throw .noSuchFileOrDirectory }
+            return try MountWatch(identifier) { [log] in
                 log.notice("the mount was removed: locking and ending")
                 ending.begin()
             }
+        } catch {
+            // Unobserved, secrets might stay readable after an unmount.
+            try? session.unmount(lazily: true)
+            throw .system(error, call: "open of /proc/self/mountinfo")
         }
-        if watch == nil { log.warning("the mount is not observed: /proc cannot be read") }
-        return watch
     }
 
     private func startSignals() {
@@ -257,7 +259,8 @@ struct MountDaemon {
         let commands = ControlCommandLine(
             processID: getpid(), keychainPath: operation.file.path, mountPoint: operation.mountPoint,
             home: DefaultPaths().home,
-            snapshots: snapshots, buffersLocked: { served.areBuffersLocked }, place: { served.place },
+            snapshots: snapshots, buffersLocked: { served.areBuffersLocked },
+            mountID: { served.session?.mountIdentifier },
             automaticLock: { locks.status }, requestTimeout: requestTimeout)
         return KeychainFileSystem(
             keychain: keychain, options: options, host: host, commands: commands,
@@ -339,18 +342,6 @@ extension CLIError {
 /// The session of the mount, for objects that are created before it; nil before the session starts and after it ends.
 private final class ServedSession: Sendable {
     private let current = Mutex<Session?>(nil)
-    private let watch = Mutex<MountWatch?>(nil)
-
-    /// The observation of the mount; nil if it is not possible.
-    var mountWatch: MountWatch? {
-        get { watch.withLock { $0 } }
-        set { watch.withLock { $0 = newValue } }
-    }
-
-    /// The mount as `status` shows it.
-    var place: StatusReport.Place {
-        StatusReport.Place(mountID: session?.mountIdentifier, isObserved: mountWatch != nil)
-    }
 
     var session: Session? {
         get { current.withLock { $0 } }

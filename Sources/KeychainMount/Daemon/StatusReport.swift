@@ -21,28 +21,12 @@ package struct StatusReport: JSONText, Sendable {
         package let limit: Int
     }
 
-    /// The daemon's mount.
-    struct Place: Sendable {
-        let mountID: Int?
-        /// Whether the daemon ends when the mount is removed while another view of it exists.
-        let isObserved: Bool
-
-        var warning: String? {
-            isObserved
-                ? nil
-                : """
-                the daemon cannot read /proc/self/mountinfo: if the mount is removed while a bind mount or another mount namespace \
-                shows it, the keychain stays unlocked there
-                """
-        }
-    }
-
     package let pid: Int32
     /// `before-first-unlock`, `unlocked` or `locked`.
     package let state: String
     package let keychain: String
     package let mountpoint: String
-    /// The ID of the daemon's mount in /proc/self/mountinfo, which no other view of it has; nil if it is unknown.
+    /// The ID of the daemon's mount in /proc/self/mountinfo, which no other view of it has; nil at the end.
     package let mountID: Int?
     package let readOnly: Bool
     package let items: Int

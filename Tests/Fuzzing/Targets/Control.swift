@@ -98,7 +98,7 @@ enum DaemonCommands {
         return ControlCommandLine(
             processID: 1, keychainPath: path, mountPoint: "/mnt", home: "/home",
             snapshots: SnapshotWriter(opened, path: path),
-            buffersLocked: { true }, place: { StatusReport.Place(mountID: 1, isObserved: true) },
+            buffersLocked: { true }, mountID: { 1 },
             automaticLock: { AutomaticLockStatus(LockPolicy(), remaining: nil, connection: nil) })
     }
 }
