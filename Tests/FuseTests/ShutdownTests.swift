@@ -89,6 +89,53 @@ import Testing
         #expect(reads.withLock { $0 } >= 2)
     }
 
+    @Test("H4: a notification that waits for a request in a mount that was removed does not prevent the end")
+    func abortWithoutMount() throws {
+        try Self.mountConnections()
+        let fileSystem = MemoryFileSystem()
+        let mount = try MountedSession(fileSystem) { $0.workers = 1 }
+        try mount.client.put("/a", [UInt8](repeating: 1, count: 4096))
+        try mount.client.put("/b", "b")
+        let name = try #require(EntryName("a"))
+        let node = try #require(fileSystem.state.withLock { $0.nodes[.root]?.names[name] })
+        let (entered, gate) = (TestSemaphore(), TestSemaphore())
+        fileSystem.script.withLock {
+            $0.onRead = { _ in
+                entered.signal()
+                gate.wait()
+                return true
+            }
+        }
+        let file = open(mount.path + "/a", O_RDONLY | O_CLOEXEC)
+        defer { close(file) }
+        let client = mount.client
+        let reader = TestThread.started { _ = try? client.contents("/b") }
+        entered.wait()
+        let sender = TestThread.started { _ = Self.sendfile(file) }
+        #expect(eventually(seconds: 60) { Self.isInSendfile(file) })
+        let session = mount.session
+        let sent = TestSemaphore()
+        try #require(session.notifier as? Notifier).enqueue([.inode(node, pages: true)]) { sent.signal() }
+        usleep(300_000)
+        #expect(!sent.wait(seconds: 0))
+        try session.unmount(lazily: true)
+        session.exit()
+        // All of them wait for a disk that does not respond.
+        #expect(sent.wait(seconds: 5) && reader.join(seconds: 5) && sender.join(seconds: 5))
+        #expect(mount.waitForEnd() && mount.end?.isComplete == false)
+        gate.signal()
+    }
+
+    /// Mounts fusectl if this user may and it is not mounted, as in some containers.
+    private static func mountConnections() throws {
+        let directory = "/sys/fs/fuse/connections"
+        guard try MountTable.current().mount(at: directory) == nil else { return }
+        let process = try Process.run(
+            URL(fileURLWithPath: "/bin/mount"), arguments: ["-t", "fusectl", "none", directory])
+        process.waitUntilExit()
+        #expect(process.terminationStatus == 0, "fusectl is not mounted")
+    }
+
     @Test("H4: the watchdog aborts a connection that another process keeps open, wherever the mount is")
     func watchdogAborts()
         throws
