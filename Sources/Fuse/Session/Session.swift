@@ -72,8 +72,8 @@ public final class Session: Sendable {
 
     /// Serves requests until the mount has ended, the other end is closed or ``exit(sending:)`` has been called.
     ///
-    /// Then sends the remaining notifications and replies, destroys the file system, and unmounts if necessary. After a
-    /// second the connection is closed even if a request or a notification still waits, usually for a disk; after
+    /// Then sends the remaining notifications and replies, destroys the file system, and unmounts if necessary. After 0.7
+    /// s the connection is closed even if a request or a notification still waits, usually for a disk; after
     /// ``SessionEnd/threadLimit`` this returns although threads remain, without having destroyed the file system.
     @discardableResult
     public func run() throws(FuseError) -> SessionEnd {

@@ -7,7 +7,7 @@ public struct SessionEnd: Sendable {
     public internal(set) var isComplete = false
 
     /// The time in milliseconds after which the connection is closed although requests wait: no view shows anything any more.
-    static let connectionLimit = 1000
+    static let connectionLimit = 700
     /// The time in milliseconds during which requests that were received may complete.
     public static let threadLimit = 4000
 

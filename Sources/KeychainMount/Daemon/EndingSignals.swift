@@ -26,7 +26,7 @@ final class EndingSignals: Sendable {
             hasArrived.store(true, ordering: .releasing)
             log.notice("ending", metadata: ["signal": "\(number)"])
             ServiceNotification.stopping.send()
-            mountEnding(orExitWith: number).unmount()
+            mountEnding(orExitWith: number).begin()
         }
     }
 

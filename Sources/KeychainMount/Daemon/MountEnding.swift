@@ -15,25 +15,14 @@ final class MountEnding: Sendable {
         self.session = session
     }
 
-    /// Ends the session soon. Has no effect after the first call, and after ``finish()``.
+    /// Ends the session soon, which removes a mount that still exists. Waits for no disk. Has no effect after the first call, and
+    /// after ``finish()``.
     func begin() {
         hasBegun.withLock { hasBegun in
             guard !hasBegun else { return }
             hasBegun = true
             session.exit(sending: tree.lockFinally())
         }
-    }
-
-    /// Unmounts, then ends the session, because another view may keep it. A lazy unmount does not wait for open files.
-    func unmount() {
-        do throws(FuseError) {
-            try session.unmount()
-        } catch .busy {
-            try? session.unmount(lazily: true)
-        } catch {
-            // The session removes what remains.
-        }
-        begin()
     }
 
     /// Called when the session has ended. Returns when ``begin()`` no longer runs.
