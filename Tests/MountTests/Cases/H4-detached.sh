@@ -32,8 +32,10 @@ while state() not in ("Z", "ended"):
     assert time.monotonic() < deadline, "the daemon has not ended"
     time.sleep(0.01)
 for name, file in readers.items():
-    for call in (lambda: os.pread(file, 3, 0), lambda: sent(file), lambda: os.fstat(file), lambda: os.getxattr(file, "user.kSecAttrAccessible"),
-                 lambda: os.stat(name, dir_fd=folder), lambda: os.open(name, os.O_RDONLY, dir_fd=folder), lambda: os.listdir(folder)):
+    for call in (
+        lambda: os.pread(file, 3, 0), lambda: sent(file), lambda: os.fstat(file), lambda: os.getxattr(file, "user.kSecAttrAccessible"),
+        lambda: os.stat(name, dir_fd=folder), lambda: os.open(name, os.O_RDONLY, dir_fd=folder), lambda: os.listdir(folder),
+    ):
         assert attempt(call) in ("ENOTCONN", "ECONNABORTED"), (name, attempt(call))
     child = os.fork()
     if child == 0:

@@ -28,12 +28,13 @@ expect_code 1 "$KEYCHAINFS" unmount "$MNT" > /dev/null
 sleep 0.3; expect unlocked "$(status state)" "after a refused unmount"
 exec 5>&-; wait_until 10 eval '[ "$(cat "$D/when")" = new ]'; printf old > "$D/when"
 # A copy in another namespace, from there.
-unshare --mount --propagation private "$KEYCHAINFS" unmount "$MNT" 2>&1 | grep -qF "stays mounted at $MNT, in another mount namespace." ||
-    fail "unmount in another namespace: not told"
+said=$(unshare --mount --propagation private "$KEYCHAINFS" unmount "$MNT" 2>&1)
+[[ $said == *"stays mounted at $MNT, in another mount namespace." ]] || fail "unmount in another namespace: $said"
 # Moved: it keeps its ID, and a bind mount at its old path is not the mount.
 mkdir "$CASE_DIR/moved"; mount --move "$MNT" "$CASE_DIR/moved"; OLD=$MNT; sleep 0.3
 MNT="$CASE_DIR/moved"; expect unlocked "$(status state)" "after a move"
-mount --bind "$MNT" "$OLD"; expect_code 0 "$KEYCHAINFS" unmount "$OLD" | grep -qF "stays mounted at $MNT." || fail "a bind mount at the old path"
+mount --bind "$MNT" "$OLD"
+expect_code 0 "$KEYCHAINFS" unmount "$OLD" | grep -qF "stays mounted at $MNT." || fail "a bind mount at the old path"
 mount --move "$MNT" "$OLD"; MNT=$OLD; expect "$pid" "$(daemon)" "the daemon after moves"; sleep 0.3
 
 # The mount is removed in any way: both views end, the command names them, and the keychain can be mounted again next to them.
@@ -54,16 +55,41 @@ for way in command umount lazy signal; do
     umount "$PART"; umount "$VIEW"; sleep 0.2; expect unlocked "$(status state)" "after the removal of views that have ended"
 done
 
-# Processes whose root or working directory is in the mount, and a descriptor of another user.
-unmount_keychain; mount_keychain -o allow_other; pid=$(daemon); way=lazy
-python3 -I -c 'import os, sys, time; os.chroot(sys.argv[1]); os.chdir("/"); print("ready", flush=True); time.sleep(60)' "$MNT" > "$CASE_DIR/chroot" & inside=$!
-setpriv --reuid 65534 --regid 65534 --clear-groups python3 -I -c 'import sys, time; f = open(sys.argv[1]); print("ready", flush=True); time.sleep(60)' \
-    "$MNT/README" > "$CASE_DIR/other" 2> /dev/null & other=$!
-wait_until 10 test -s "$CASE_DIR/chroot"
-expect_code 1 "$KEYCHAINFS" unmount "$MNT" > /dev/null
+# A process whose root and working directory are in the mount, and a descriptor of another user.
+cat > "$CASE_DIR/users.py" <<'PY'
+import os, sys
+mount = sys.argv[1]
+
+def attempt(call):
+    try: call()
+    except OSError as error: return "not connected" in str(error)
+    return False
+
+def started(enter, calls):
+    """Runs a process that enters the mount and expects an error from each call, after a byte from the pipe that it returns."""
+    ready, finish = os.pipe(), os.pipe()
+    process = os.fork()
+    if process == 0:
+        enter(); place = os.open(".", os.O_RDONLY)
+        assert os.listdir(place); os.write(ready[1], b"x"); os.read(finish[0], 1)
+        os._exit(0 if all(attempt(call) for call in [lambda: os.listdir(place), lambda: os.stat(place), *calls]) else 1)
+    os.close(ready[1]); assert os.read(ready[0], 1)
+    return process, finish[1]
+
+def inside(): os.chroot(mount); os.chdir("/")
+def other(): os.chdir(mount); os.setgroups([]); os.setgid(65534); os.setuid(65534)
+users = [started(inside, [lambda: os.stat("/generic-passwords")]), started(other, [lambda: os.stat("generic-passwords")])]
+print(*(process for process, _ in users), flush=True); sys.stdin.readline()
+for process, finish in users:
+    os.write(finish, b"x"); assert os.waitpid(process, 0)[1] == 0, "the mount is accessible"
+PY
+unmount_keychain; mount_keychain -o allow_other; pid=$(daemon)
+coproc USERS { exec python3 -I "$CASE_DIR/users.py" "$MNT"; }
+users=$USERS_PID; read -r -t 20 inside other <&"${USERS[0]}"
+expect_code 1 "$KEYCHAINFS" unmount "$MNT" > "$CASE_DIR/said"
+grep -qF "(process $inside)" "$CASE_DIR/said" && grep -qF "(process $other)" "$CASE_DIR/said" || fail "users: $(cat "$CASE_DIR/said")"
 umount -l "$MNT"; wait_until 5 gone
-dead "/proc/$inside/root/generic-passwords/s/after"
-kill "$inside" "$other" 2> /dev/null || true; wait "$inside" "$other" || true
+echo >&"${USERS[1]}"; wait "$users" || fail "processes in the mount"
 
 # A stopped daemon locks and ends when it continues. A command that is sent before that does not respond, and changes nothing.
 start; exec 5< "$D/after"; stop_process "$pid"; umount -l "$MNT"; sleep 0.5
