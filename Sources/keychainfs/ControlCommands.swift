@@ -3,7 +3,11 @@ import KeychainMount
 
 struct UnmountCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "unmount", abstract: "Unmount a keychain and wait until its daemon has ended.")
+        commandName: "unmount", abstract: "Unmount a keychain and wait until its daemon has locked and ended.",
+        discussion: """
+            Refused while a program uses the mount: then nothing has changed. Bind mounts of it, and its copies in other mount \
+            namespaces (containers, services), fail with 'Transport endpoint is not connected' afterwards.
+            """)
 
     @OptionGroup var mountPoint: MountPointArgument
 

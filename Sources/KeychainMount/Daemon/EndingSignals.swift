@@ -8,7 +8,7 @@ import SystemPackage
 /// The reaction of a daemon to SIGINT, SIGTERM and SIGHUP, during its lifetime.
 ///
 /// Before the mount there is nothing to unmount and no staged value: a signal ends the process, even while a disk does
-/// not respond. After it, a signal unmounts.
+/// not respond. After it, a signal locks and unmounts.
 final class EndingSignals: Sendable {
     /// The end of the mount. Locked during the mount, so that a signal finds either no mount or one that can be removed.
     private let ending = Mutex<MountEnding?>(nil)
@@ -30,7 +30,7 @@ final class EndingSignals: Sendable {
         }
     }
 
-    /// Runs `mount`. From then on, signals end the mount with `ending`: running commits are completed.
+    /// Runs `mount`. From then on, signals end the mount with `ending`.
     func mount(_ ending: MountEnding, _ mount: () throws(FuseError) -> Void) throws(FuseError) {
         try self.ending.withLock { (mounted) throws(FuseError) in
             try mount()

@@ -18,7 +18,7 @@ LOCKS = {"events": [{"suspend", "screen"}], "after?": NUMBER, "atMost?": NUMBER,
 REKEY = {"state": TEXT, "done": NUMBER, "left": NUMBER, "total": NUMBER}
 KDF = {"algorithm": {"argon2id"}, "memory": NUMBER, "passes": NUMBER}
 SCHEMAS = {
-    "status": {"pid": NUMBER, "state": {"before-first-unlock", "unlocked", "locked"}, "keychain": TEXT, "mountpoint": TEXT,
+    "status": {"pid": NUMBER, "state": {"before-first-unlock", "unlocked", "locked"}, "keychain": TEXT, "mountpoint": TEXT, "mountID?": NUMBER,
                "readOnly": TRUTH, "items": NUMBER, "commits": NUMBER, "format": {2},
                "integrity": {"unverified", "verifying", "verified", "damaged"}, "hardening": HARDENING, "warnings": NAMES,
                "device": DEVICE, "automaticLock": LOCKS, "rekey": REKEY,
