@@ -73,13 +73,19 @@ public final class Notifier: KernelNotifier, Sendable {
     /// false after `milliseconds`: a notification waits in the kernel.
     func join(milliseconds: Int) -> Bool {
         guard state.wait(milliseconds: milliseconds, { $0.hasEnded ? () : nil }) != nil else { return false }
-        let ending = thread.withLock { thread in
+        takeThread()?.join()
+        output.withLock { $0 = nil }
+        return true
+    }
+
+    /// Gives up the thread, which nothing waits for any more.
+    func detachThread() { takeThread()?.detach() }
+
+    private func takeThread() -> BackgroundThread? {
+        thread.withLock { thread in
             defer { thread = nil }
             return thread
         }
-        ending?.join()
-        output.withLock { $0 = nil }
-        return true
     }
 
     /// Sends the notifications of a request around its reply.

@@ -90,6 +90,11 @@ final class WorkerPool: Sendable {
         return true
     }
 
+    /// Gives up the threads, which nothing waits for any more.
+    func detachThreads() {
+        while let thread = state.with({ $0.threads.popLast() }) { thread.detach() }
+    }
+
     /// Blocks until the calling thread has a task. Returns `exit` when the session has ended, or enough other threads
     /// are idle.
     ///

@@ -124,10 +124,11 @@ public final class Session: Sendable {
             _ = mount?.abort(channel)
         }
         if !isIdle || !notifier.join(milliseconds: 100) { channel.disconnect() }
-        let limit = SessionEnd.threadLimit
-        end.isComplete =
-            workers.join(milliseconds: end.millisecondsLeft(of: limit))
-            && notifier.join(milliseconds: end.millisecondsLeft(of: limit))
+        let areWorkersDone = workers.join(milliseconds: end.millisecondsLeft(of: SessionEnd.threadLimit))
+        let isNotifierDone = notifier.join(milliseconds: end.millisecondsLeft(of: SessionEnd.threadLimit))
+        if !areWorkersDone { workers.detachThreads() }
+        if !isNotifierDone { notifier.detachThread() }
+        end.isComplete = areWorkersDone && isNotifierDone
         return end
     }
 
