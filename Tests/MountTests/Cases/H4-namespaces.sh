@@ -11,7 +11,7 @@ create_keychain
 D="$MNT/generic-passwords/s"
 cat > "$CASE_DIR/holder.py" <<'PY'
 # Keeps the mount in another namespace. Prints `ready`; after a line on standard input, the errors of each call.
-import errno, mmap, os, sys, threading
+import errno, mmap, os, sys, threading, time
 directory, work = sys.argv[1:]
 def attempt(call, *arguments):
     try: return call(*arguments)
@@ -22,10 +22,14 @@ writers = [os.open(f"{directory}/{item}", os.O_RDWR) for item in items] if work 
 for writer in writers: os.pwrite(writer, b"half", 0)
 maps = [mmap.mmap(reader, 3, prot=mmap.PROT_READ, flags=mmap.MAP_PRIVATE) for reader in readers] if work == "open" else []
 closer = None
-closed = []
+closed, refused = [], []
 if work == "closing":
     file = os.open(f"{directory}/new", os.O_RDWR); os.pwrite(file, b"next", 0)
     closer = threading.Thread(target=lambda: closed.append(attempt(os.close, file)), daemon=True); closer.start()
+    def refusal():
+        while attempt(os.pread, readers[0], 3, 0) == b"old": time.sleep(0.005)
+        refused.append(attempt(os.pread, readers[0], 3, 0))
+    threading.Thread(target=refusal, daemon=True).start()
 print("ready", flush=True); sys.stdin.readline()
 results = [attempt(os.pread, reader, 4, 0) for reader in readers] + [attempt(os.stat, f"{directory}/{item}") for item in items]
 results += [attempt(os.pwrite, writer, b"more", 4) for writer in writers] + [attempt(os.listdir, directory)]
@@ -35,6 +39,8 @@ results = [attempt(os.close, writer) for writer in writers]
 assert all(result in ("ENOTCONN", "ENOKEY", "EIO") for result in results), results
 if closer:
     closer.join(10); assert not closer.is_alive(), "the close does not return"
+    # The keys are wiped first, then the connection ends.
+    assert refused == ["ENOKEY"], refused
 print("closed", closed[0] if closed else "none", flush=True)
 PY
 remove() {
