@@ -42,88 +42,82 @@ import Testing
         }
     }
 
+    /// A mount whose only worker serves the first READ until the gate opens. A page of /a is locked until its READ, which no thread
+    /// has received, is answered; a notification waits for the page.
+    private struct WaitingNotification {
+        let mount: MountedSession
+        let gate: TestSemaphore
+        let sent: TestSemaphore
+        let reads: MutexBox<Int>
+        let file: Int32
+        private let threads: [TestThread]
+
+        init() throws {
+            let fileSystem = MemoryFileSystem()
+            let mount = try MountedSession(fileSystem) { $0.workers = 1 }
+            try mount.client.put("/a", [UInt8](repeating: 1, count: 4096))
+            try mount.client.put("/b", "b")
+            let name = try #require(EntryName("a"))
+            let node = try #require(fileSystem.state.withLock { $0.nodes[.root]?.names[name] })
+            let (entered, gate, sent, reads) = (TestSemaphore(), TestSemaphore(), TestSemaphore(), MutexBox(0))
+            fileSystem.script.withLock {
+                $0.onRead = { _ in
+                    let number = reads.withLock { reads in
+                        reads += 1
+                        return reads
+                    }
+                    if number == 1 {
+                        entered.signal()
+                        gate.wait()
+                    }
+                    return true
+                }
+            }
+            let file = open(mount.path + "/a", O_RDONLY | O_CLOEXEC)
+            let reader = TestThread.started { _ = try? mount.client.contents("/b") }
+            entered.wait()
+            let sender = TestThread.started { _ = ShutdownTests.sendfile(file) }
+            #expect(eventually(seconds: 60) { ShutdownTests.isInSendfile(file) })
+            (self.mount, self.file, threads) = (mount, file, [reader, sender])
+            (self.gate, self.sent, self.reads) = (gate, sent, reads)
+            // When this returns, the notification is queued: it waits in the kernel, or will.
+            let notifier = try #require(mount.session.notifier as? Notifier)
+            notifier.enqueue([.inode(node, pages: true)]) { sent.signal() }
+            usleep(300_000)
+        }
+
+        /// Whether the notification and both callers have returned within `seconds`.
+        func hasEnded(seconds: Double) -> Bool {
+            sent.wait(seconds: seconds) && threads.allSatisfy { $0.join(seconds: seconds) }
+        }
+    }
+
     @Test("H4, F10: a session ends with a request that no thread has received and a notification that waits for it")
     func endWithWaitingNotification() throws {
-        let fileSystem = MemoryFileSystem()
-        let mount = try MountedSession(fileSystem) { $0.workers = 1 }
-        defer { mount.stop() }
-        try mount.client.put("/a", [UInt8](repeating: 1, count: 4096))
-        try mount.client.put("/b", "b")
-        let name = try #require(EntryName("a"))
-        let node = try #require(fileSystem.state.withLock { $0.nodes[.root]?.names[name] })
-        let (entered, gate) = (TestSemaphore(), TestSemaphore())
-        let reads = MutexBox(0)
-        fileSystem.script.withLock {
-            $0.onRead = { _ in
-                let number = reads.withLock { reads in
-                    reads += 1
-                    return reads
-                }
-                if number == 1 {
-                    entered.signal()
-                    gate.wait()
-                }
-                return true
-            }
-        }
-        let file = open(mount.path + "/a", O_RDONLY | O_CLOEXEC)
-        defer { close(file) }
-        // The only worker is busy; a page of /a is locked until its READ is answered; the notifier waits for the page.
-        let client = mount.client
-        let reader = TestThread.started { _ = try? client.contents("/b") }
-        entered.wait()
-        let sender = TestThread.started { _ = Self.sendfile(file) }
-        #expect(eventually(seconds: 60) { Self.isInSendfile(file) })
-        let session = mount.session
-        let sent = TestSemaphore()
-        // When this returns, the notification is queued: it waits in the kernel, or will.
-        try #require(session.notifier as? Notifier).enqueue([.inode(node, pages: true)]) { sent.signal() }
-        usleep(300_000)
-        session.exit()
+        let waiting = try WaitingNotification()
+        defer { close(waiting.file) }
+        waiting.mount.session.exit()
         usleep(100_000)
-        gate.signal()
-        #expect(mount.waitForEnd())
-        #expect(sent.wait(seconds: 10) && reader.join(seconds: 10) && sender.join(seconds: 10))
+        waiting.gate.signal()
+        #expect(waiting.mount.waitForEnd())
+        #expect(waiting.hasEnded(seconds: 10))
         // The waiting callers were served. (A page may be dropped before sendfile takes it; then the kernel sends
         // another request after the end.)
-        #expect(reads.withLock { $0 } >= 2)
+        #expect(waiting.reads.withLock { $0 } >= 2)
     }
 
     @Test("H4: a notification that waits for a request in a mount that was removed does not prevent the end")
     func abortWithoutMount() throws {
         try Self.mountConnections()
-        let fileSystem = MemoryFileSystem()
-        let mount = try MountedSession(fileSystem) { $0.workers = 1 }
-        try mount.client.put("/a", [UInt8](repeating: 1, count: 4096))
-        try mount.client.put("/b", "b")
-        let name = try #require(EntryName("a"))
-        let node = try #require(fileSystem.state.withLock { $0.nodes[.root]?.names[name] })
-        let (entered, gate) = (TestSemaphore(), TestSemaphore())
-        fileSystem.script.withLock {
-            $0.onRead = { _ in
-                entered.signal()
-                gate.wait()
-                return true
-            }
-        }
-        let file = open(mount.path + "/a", O_RDONLY | O_CLOEXEC)
-        defer { close(file) }
-        let client = mount.client
-        let reader = TestThread.started { _ = try? client.contents("/b") }
-        entered.wait()
-        let sender = TestThread.started { _ = Self.sendfile(file) }
-        #expect(eventually(seconds: 60) { Self.isInSendfile(file) })
-        let session = mount.session
-        let sent = TestSemaphore()
-        try #require(session.notifier as? Notifier).enqueue([.inode(node, pages: true)]) { sent.signal() }
-        usleep(300_000)
-        #expect(!sent.wait(seconds: 0))
-        try session.unmount(lazily: true)
-        session.exit()
-        // All of them wait for a disk that does not respond.
-        #expect(sent.wait(seconds: 5) && reader.join(seconds: 5) && sender.join(seconds: 5))
-        #expect(mount.waitForEnd() && mount.end?.isComplete == false)
-        gate.signal()
+        let waiting = try WaitingNotification()
+        defer { close(waiting.file) }
+        #expect(!waiting.sent.wait(seconds: 0))
+        try waiting.mount.session.unmount(lazily: true)
+        waiting.mount.session.exit()
+        // As if all of them waited for a disk that does not respond.
+        #expect(waiting.hasEnded(seconds: 5))
+        #expect(waiting.mount.waitForEnd() && waiting.mount.end?.isComplete == false)
+        waiting.gate.signal()
     }
 
     /// Mounts fusectl if this user may and it is not mounted, as in some containers.
