@@ -111,7 +111,7 @@ while [ "$rounds" -lt 20 ]; do
     follower=
     if ! is_rekey running && ! is_rekey waiting; then
         "$KEYCHAINFS" rekey "$MNT" > /dev/null 2>&1 & follower=$!
-        wait_until 20 is_rekey running
+        wait_until 20 eval '! is_rekey none'
     fi
     sleep "$(python3 -I -c 'import random; print(random.uniform(0, 0.1))')"
     kill -9 "$pid"
