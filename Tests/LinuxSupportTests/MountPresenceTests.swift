@@ -8,7 +8,9 @@ import Testing
 
     private func text(_ lines: String...) -> [UInt8] { Array((lines.joined(separator: "\n") + "\n").utf8) }
 
-    private var presence: MountPresence { MountPresence(141, in: text(Self.root, Self.mount)) }
+    private static let entry = MountTable(parsing: Array(mount.utf8)).entries[0]
+
+    private var presence: MountPresence { MountPresence(Self.entry, in: text(Self.root, Self.mount)) }
 
     @Test("H4: a mount exists while its ID is in the table, wherever it was moved to")
     func present() {
@@ -23,6 +25,8 @@ import Testing
         arguments: [
             "142 30 0:50 / /view rw - fuse.keychainfs login.keychain rw",
             "42 30 0:50 /generic-passwords/s /view rw - fuse.keychainfs login.keychain rw",
+            "141 30 0:51 / /home/me/Keychain rw - fuse.keychainfs login.keychain rw",
+            "141 30 0:5 / /tmp rw - tmpfs 0:50 rw",
             "1410 30 0:50 / /home/me/Keychain rw - fuse.keychainfs login.keychain rw",
             "14 141 0:51 / /home/me/Keychain/141 rw - fuse.keychainfs 141 rw",
             "",
@@ -34,7 +38,7 @@ import Testing
         #expect(!presence.isMissing(in: []))
         #expect(!presence.isMissing(in: text("31 30 0:5 / /dev rw - devtmpfs udev rw")))
         // In a chroot whose root is not a mount, the root never has an entry.
-        let inner = MountPresence(141, in: text(Self.mount))
+        let inner = MountPresence(Self.entry, in: text(Self.mount))
         #expect(inner.isMissing(in: text("31 30 0:5 / /dev rw - devtmpfs udev rw")) && inner.isMissing(in: []))
     }
 }

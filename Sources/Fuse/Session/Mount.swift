@@ -8,7 +8,7 @@ import SystemPackage
 final class Mount: Sendable {
     private let path: String
     /// Its line in the kernel's table when it was created; nil if the table cannot be read.
-    private let entry: MountTable.Entry?
+    let entry: MountTable.Entry?
     /// The mount's ID in /proc/self/mountinfo, which distinguishes it from another mount on top of it.
     var identifier: Int? { entry?.identifier }
     /// The watchdog that unmounts for this process, which has renounced the privileges that fusermount3 needs.
@@ -59,11 +59,12 @@ final class Mount: Sendable {
     /// Aborts the connection: see ``ConnectionAbort``. Returns whether that was possible.
     func abort(_ channel: Channel) -> Bool {
         guard let entry else { return false }
-        if let current = (try? MountTable.current())?.mount(identifier: entry.identifier) {
-            return ConnectionAbort.run(current)
-        }
-        // Another mount namespace or a bind mount keeps the file system.
-        return ConnectionAbort.run(number: entry.deviceMinor) { !channel.isDisconnected }
+        // The number is this connection's while the connection exists, even if only another mount namespace or a bind mount keeps it.
+        if ConnectionAbort.run(number: entry.deviceMinor, ifStill: { !channel.isDisconnected }) { return true }
+        // The kernel gives the ID of a mount that was removed to the next one.
+        let current = (try? MountTable.current())?.mount(identifier: entry.identifier)
+        guard let current, current.device == entry.device, !channel.isDisconnected else { return false }
+        return ConnectionAbort.run(current)
     }
 
     static func unmount(_ path: String, lazily: Bool) throws(FuseError) {

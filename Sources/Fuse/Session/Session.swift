@@ -1,6 +1,6 @@
 import CFuse3
 public import FileSystemCore
-import LinuxSupport
+public import LinuxSupport
 import Synchronization
 import SystemPackage
 
@@ -41,10 +41,13 @@ public final class Session: Sendable {
     }
 
     /// The mount's ID in /proc/self/mountinfo, which stays the same when the mount is moved.
-    public var mountIdentifier: Int? {
+    public var mountIdentifier: Int? { mountEntry?.identifier }
+
+    /// The mount's line in /proc/self/mountinfo when it was created; nil if it could not be read, and after the end.
+    public var mountEntry: MountTable.Entry? {
         phase.withLock { phase in
             switch phase {
-            case .attached(_, let mount), .running(_, let mount): mount?.identifier
+            case .attached(_, let mount), .running(_, let mount): mount?.entry
             case .new, .ended: nil
             }
         }

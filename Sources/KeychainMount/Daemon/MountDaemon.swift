@@ -117,8 +117,8 @@ struct MountDaemon {
     /// Ends the mount when it is removed, regardless of how.
     private func watchMount(_ session: Session, _ ending: MountEnding) throws(FuseError) -> MountWatch {
         do throws(Errno) {
-            guard let identifier = session.mountIdentifier else { throw .noSuchFileOrDirectory }
-            return try MountWatch(identifier) { [log] in
+            guard let mount = session.mountEntry else { throw .noSuchFileOrDirectory }
+            return try MountWatch(mount) { [log] in
                 log.notice("the mount was removed: locking and ending")
                 ending.begin()
             }

@@ -6,7 +6,7 @@ import SystemPackage
 ///
 /// Other views of the file system, such as bind mounts, other mount namespaces and open descriptors, keep the connection to the
 /// kernel: without this, secrets would stay readable there, and no command could find the daemon to lock it. The mount is
-/// identified by its ID in /proc/self/mountinfo, which it keeps when it is moved and which no other view has.
+/// identified by its ID in /proc/self/mountinfo, which it keeps when it is moved and which no other view has, and by its device.
 struct MountWatch {
     /// The shortest time between two reads of the table, because some machines mount very often.
     private static let interval = Duration.milliseconds(50)
@@ -21,10 +21,10 @@ struct MountWatch {
     /// Starts a thread that calls `onEnd` once when the mount no longer exists.
     ///
     /// - Throws: The errors of opening the table; EAGAIN if the system cannot create a thread.
-    init(_ identifier: Int, onEnd: @escaping @Sendable () -> Void) throws(Errno) {
+    init(_ mount: MountTable.Entry, onEnd: @escaping @Sendable () -> Void) throws(Errno) {
         let table = try MountTableFile()
         self.table = table
-        let presence = MountPresence(identifier, in: try table.contents())
+        let presence = MountPresence(mount, in: try table.contents())
         try BackgroundThread.start(stack: .large) { [hasEnded] in
             if Self.observe(table, presence) { onEnd() }
             hasEnded.withLockAndSignal { $0 = true }

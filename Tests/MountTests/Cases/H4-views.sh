@@ -38,7 +38,7 @@ expect_code 0 "$KEYCHAINFS" unmount "$OLD" | grep -qF "stays mounted at $MNT." |
 mount --move "$MNT" "$OLD"; MNT=$OLD; expect "$pid" "$(daemon)" "the daemon after moves"; sleep 0.3
 
 # The mount is removed in any way: both views end, the command names them, and the keychain can be mounted again next to them.
-for way in command umount lazy signal; do
+for way in command umount lazy reused signal; do
     is_mounted || start
     bind
     case $way in
@@ -46,9 +46,21 @@ for way in command umount lazy signal; do
         grep -qF "umount '$VIEW'" "$CASE_DIR/said" && grep -qF "umount $PART" "$CASE_DIR/said" || fail "views: $(cat "$CASE_DIR/said")" ;;
     umount) umount "$MNT" ;;
     lazy) umount -l "$MNT" ;;
+    # The next mount gets the ID of the one that was removed.
+    reused) mkdir -p "$CASE_DIR/next"; python3 -I - "$MNT" "$CASE_DIR/next" <<'PY'
+import ctypes, os, sys
+libc = ctypes.CDLL(None, use_errno=True)
+mount, following = (path.encode() for path in sys.argv[1:])
+number = lambda path: [line.split()[0] for line in open("/proc/self/mountinfo") if line.split()[4] == path.decode()]
+before = number(mount)
+assert libc.umount2(mount, 2) == 0 and libc.mount(b"none", following, b"tmpfs", 0, None) == 0
+print("the ID was reused" if number(following) == before else "the ID was not reused")
+PY
+        ;;
     signal) kill -TERM "$pid" ;;
     esac
     wait_until 5 gone
+    [ $way != reused ] || umount "$CASE_DIR/next"
     for item in when after always; do dead "$PART/$item"; dead "$VIEW/generic-passwords/s/$item"; done
     start; expect old "$(cat "$D/when")" "mounted again after $way"
     "$KEYCHAINFS" check > /dev/null || fail "check next to a view that has ended"
