@@ -42,7 +42,7 @@ final class Mount: Sendable {
     func unmount(lazily: Bool) throws(FuseError) {
         // Reading the kernel's table does not access the mount.
         let current = (try? MountTable.current())?.mount(at: path)
-        guard let current, identifier == nil || current.identifier == identifier else { throw .notMounted }
+        guard let current, entry == nil || isThisMount(current) else { throw .notMounted }
         if let unmounter = unmounter.withLock({ $0 }), try unmounter.unmount(lazily: lazily) { return }
         try Self.unmount(path, lazily: lazily)
     }
@@ -52,8 +52,13 @@ final class Mount: Sendable {
 
     /// Whether the mount still exists but its connection has been aborted.
     var isDead: Bool {
-        guard let identifier, let entry = (try? MountTable.current())?.mount(at: path) else { return false }
-        return entry.identifier == identifier && StaleMount.exists(at: path, type: entry.type)
+        guard let current = (try? MountTable.current())?.mount(at: path), isThisMount(current) else { return false }
+        return StaleMount.exists(at: path, type: current.type)
+    }
+
+    /// Whether a line of the table is this mount. The kernel gives the ID of a mount that was removed to the next one.
+    private func isThisMount(_ current: MountTable.Entry) -> Bool {
+        current.identifier == entry?.identifier && current.device == entry?.device
     }
 
     /// Aborts the connection: see ``ConnectionAbort``. Returns whether that was possible.
@@ -61,9 +66,8 @@ final class Mount: Sendable {
         guard let entry else { return false }
         // The number is this connection's while the connection exists, even if only another mount namespace or a bind mount keeps it.
         if ConnectionAbort.run(number: entry.deviceMinor, ifStill: { !channel.isDisconnected }) { return true }
-        // The kernel gives the ID of a mount that was removed to the next one.
         let current = (try? MountTable.current())?.mount(identifier: entry.identifier)
-        guard let current, current.device == entry.device, !channel.isDisconnected else { return false }
+        guard let current, isThisMount(current), !channel.isDisconnected else { return false }
         return ConnectionAbort.run(current)
     }
 
