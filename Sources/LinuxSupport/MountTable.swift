@@ -5,6 +5,8 @@ public struct MountTable: Sendable {
     /// A line of the table.
     public struct Entry: Hashable, Sendable {
         public let identifier: Int
+        /// The ID of the mount that contains the mount point.
+        public let parent: Int
         /// The minor number of the file system's device: for FUSE the number of the connection in fusectl.
         public let deviceMinor: Int
         /// The device number, such as `8:3`: its name in /sys/dev/block.
@@ -66,6 +68,11 @@ public struct MountTable: Sendable {
         entries.filter { $0.device == entry.device && $0.identifier != entry.identifier }
     }
 
+    /// Returns the mounts whose mount points are in a mount: it cannot be unmounted while they exist.
+    public func mounts(in entry: Entry) -> [Entry] {
+        entries.filter { $0.parent == entry.identifier && $0.identifier != entry.identifier }
+    }
+
     private static func withoutTrailingSlash(_ path: String) -> String {
         path.count > 1 && path.hasSuffix("/") ? String(path.dropLast()) : path
     }
@@ -76,11 +83,12 @@ extension MountTable.Entry {
     init?(line: ArraySlice<UInt8>) {
         let fields = line.split(separator: UInt8(ascii: " ")).map(Self.decoded)
         guard let dash = fields.firstIndex(of: "-"), dash >= 6, fields.count > dash + 2,
-            let identifier = Int(fields[0]), let minor = Int(fields[2].drop { $0 != ":" }.dropFirst())
+            let identifier = Int(fields[0]), let parent = Int(fields[1]),
+            let minor = Int(fields[2].drop { $0 != ":" }.dropFirst())
         else { return nil }
         self.init(
-            identifier: identifier, deviceMinor: minor, device: fields[2], path: fields[4], type: fields[dash + 1],
-            source: fields[dash + 2],
+            identifier: identifier, parent: parent, deviceMinor: minor, device: fields[2], path: fields[4],
+            type: fields[dash + 1], source: fields[dash + 2],
             isReadOnly: fields[5].split(separator: ",").first == "ro",
             options: fields.dropFirst(dash + 3).first?.split(separator: ",").map(String.init) ?? [])
     }

@@ -30,6 +30,19 @@ import Testing
         #expect(views.count == 1 && !after.entries.contains(where: views.contains))
     }
 
+    @Test("Mounts in a mount have it as their parent, not only a path in it")
+    func mountsInMount() throws {
+        let table = table(
+            "1 1 0:2 / / rw - rootfs rootfs rw", "30 1 8:1 / / rw - ext4 /dev/sda1 rw",
+            "40 30 0:49 / /mnt/covered rw - tmpfs none rw", "41 30 0:50 / /mnt rw - fuse.keychainfs a rw",
+            "42 41 0:51 / /mnt/s rw - tmpfs none rw", "43 42 0:52 / /mnt/s/deeper rw - tmpfs none rw",
+            "44 30 0:53 / /mnt2 rw - tmpfs none rw")
+        let mount = try #require(table.mount(at: "/mnt"))
+        #expect(table.mounts(in: mount).map(\.path) == ["/mnt/s"])
+        #expect(table.mounts(in: try #require(table.mount(identifier: 43))).isEmpty)
+        #expect(table.mounts(in: try #require(table.mount(identifier: 1))).map(\.identifier) == [30])
+    }
+
     @Test("An escaped byte of a path or a source is decoded; a backslash without three octal digits is kept")
     func escapes() {
         func path(_ field: String) -> String? {

@@ -1,9 +1,11 @@
 import Foundation
+import LinuxSupport
 
 /// The processes that prevent an unmount: they have a file or a directory of the mount open or mapped, or as working
 /// directory.
 ///
-/// Contains only processes that /proc shows to the caller (proc(5)): all for root, otherwise the user's own.
+/// Contains only processes that /proc shows to the caller (proc(5)): all for root, otherwise the user's own. A process whose close is
+/// in progress no longer has the file open. Accesses no file of the mount.
 struct MountUsers {
     private struct User {
         let process: Int32
@@ -14,13 +16,14 @@ struct MountUsers {
     /// The maximum number of processes that are named.
     private static let shown = 5
 
-    private let users: [User]
+    private let mount: MountTable.Entry
+    private var users: [User] = []
 
-    init(of mountPoint: String) {
+    init(of mount: MountTable.Entry) {
+        self.mount = mount
         let processes = (try? FileManager.default.contentsOfDirectory(atPath: "/proc")) ?? []
-        users = processes.compactMap { Int32($0) }.sorted().compactMap { process in
-            guard process != getpid(), Self.uses(mountPoint, process) else { return nil }
-            return User(process: process, name: Self.name(of: process))
+        users = processes.compactMap { Int32($0) }.sorted().filter { $0 != getpid() && isUsed(by: $0) }.map { process in
+            User(process: process, name: Self.name(of: process))
         }
     }
 
@@ -40,24 +43,31 @@ struct MountUsers {
         return shown.isEmpty ? "?" : shown.joined()
     }
 
-    private static func uses(_ mountPoint: String, _ process: Int32) -> Bool {
+    private func isUsed(by process: Int32) -> Bool {
         let folder = "/proc/\(process)"
         let descriptors = (try? FileManager.default.contentsOfDirectory(atPath: "\(folder)/fd")) ?? []
         let links = ["cwd", "root", "exe"] + descriptors.map { "fd/\($0)" }
-        if links.contains(where: { isLocated(link("\(folder)/\($0)"), in: mountPoint) }) { return true }
+        if links.contains(where: { isTarget(of: "\(folder)/\($0)") }) { return true }
         // A mapping remains after its descriptor has been closed.
         guard let maps = try? String(contentsOfFile: "\(folder)/maps", encoding: .utf8) else { return false }
-        return maps.split(separator: "\n").contains { line in
-            guard let slash = line.firstIndex(of: "/") else { return false }
-            return isLocated(String(line[slash...]), in: mountPoint)
-        }
+        return maps.split(separator: "\n").contains { isMapping($0) }
     }
 
-    private static func link(_ path: String) -> String {
-        (try? FileManager.default.destinationOfSymbolicLink(atPath: path)) ?? ""
+    /// Whether a link in /proc refers to a file of the mount. The directory below the mount, which the daemon has open, and the
+    /// mounts of other namespaces have the same path, but another ID.
+    private func isTarget(of link: String) -> Bool {
+        let path = (try? FileManager.default.destinationOfSymbolicLink(atPath: link)) ?? ""
+        guard isPathInMount(path), let identity = MountIdentity(at: link) else { return false }
+        return identity.number == 0 || identity.number == mount.identifier
     }
 
-    private static func isLocated(_ path: String, in mountPoint: String) -> Bool {
-        path == mountPoint || path.hasPrefix(mountPoint + "/")
+    /// Whether a line of /proc/PID/maps (`7f00-7f10 r--p 0000 00:2e 17   /path`, the device in hexadecimal) is a mapping of a file of
+    /// the mount.
+    private func isMapping(_ line: Substring) -> Bool {
+        guard let slash = line.firstIndex(of: "/"), isPathInMount(String(line[slash...])) else { return false }
+        let device = line.split(separator: " ", maxSplits: 4).dropFirst(3).first?.split(separator: ":")
+        return device?.compactMap { Int($0, radix: 16) }.map(String.init).joined(separator: ":") == mount.device
     }
+
+    private func isPathInMount(_ path: String) -> Bool { path == mount.path || path.hasPrefix(mount.path + "/") }
 }

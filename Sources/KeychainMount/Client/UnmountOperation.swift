@@ -7,8 +7,9 @@ import LinuxSupport
 package struct UnmountOperation: Sendable {
     private let mountPoint: String
     private let showMessage: @Sendable (String) -> Void
-    /// Longer than a client keeps an idle descriptor.
-    private static let timeoutWithUsers: Duration = .seconds(1)
+    /// The time until a mount that is in use is refused: longer than a client keeps an idle descriptor. Without a visible user, a close
+    /// or another access is in progress, and then as long as a commit may take.
+    private static let limits = (withUsers: Duration.seconds(1), withAccesses: Duration.seconds(5))
 
     /// - Parameter showMessage: Called with messages about other views of the mount.
     package init(mountPoint: String, showMessage: @escaping @Sendable (String) -> Void) {
@@ -27,15 +28,7 @@ package struct UnmountOperation: Sendable {
             return
         }
         let views = MountViews(of: mountPoint)
-        do throws(FuseError) {
-            try unmount()
-        } catch .busy {
-            throw inUse
-        } catch .notMounted {
-            throw notMounted
-        } catch {
-            throw CLIError(.failure, "\(mountPoint) cannot be unmounted: \(error).")
-        }
+        try unmount()
         guard views?.isMount(of: status.mountID, at: status.mountpoint) ?? true else {
             return reportRemaining(status)
         }
@@ -60,26 +53,47 @@ package struct UnmountOperation: Sendable {
             """)
     }
 
-    /// Unmounts. Retries briefly, because a program that uses the API closes its descriptor shortly after its last
-    /// call.
-    private func unmount() throws(FuseError) {
-        let deadline = ContinuousClock.now + Self.timeoutWithUsers
+    private func unmount() throws(CLIError) {
+        let start = ContinuousClock.now
+        if try unmount(until: start + Self.limits.withUsers) { return }
+        let obstacle = obstacle
+        if obstacle == nil, try unmount(until: start + Self.limits.withAccesses) { return }
+        throw CLIError(.failure, "\(mountPoint) is in use\(obstacle ?? self.obstacle ?? Self.access)")
+    }
+
+    /// Unmounts; returns false if the mount is in use until the deadline.
+    private func unmount(until deadline: ContinuousClock.Instant) throws(CLIError) -> Bool {
         while true {
             do throws(FuseError) {
-                return try Session.unmount(at: mountPoint)
-            } catch .busy where ContinuousClock.now < deadline {
+                try Session.unmount(at: mountPoint)
+                return true
+            } catch .busy {
+                guard ContinuousClock.now < deadline else { return false }
                 Thread.sleep(forTimeInterval: 0.05)
+            } catch .notMounted {
+                throw notMounted
+            } catch {
+                throw CLIError(.failure, "\(mountPoint) cannot be unmounted: \(error).")
             }
         }
     }
 
-    private var inUse: CLIError {
-        let path = (try? MountTable.current())?.mount(at: mountPoint)?.path ?? mountPoint
-        let users = MountUsers(of: path).text.map { " by \($0)" } ?? ""
-        return CLIError(
-            .failure,
-            "\(mountPoint) is in use\(users): a program has a file or its working directory there. Close it first.")
+    /// The end of a sentence about what uses the mount; nil if that is not visible.
+    private var obstacle: String? {
+        guard let table = try? MountTable.current(), let mount = table.mount(at: mountPoint) else { return nil }
+        if !table.mounts(in: mount).isEmpty {
+            return
+                ": another file system is mounted in it ('findmnt -R \(ShellWord.quoted(mountPoint))'). Unmount that first."
+        }
+        return MountUsers(of: mount).text.map { users in
+            " by \(users): a program has a file or its working directory there. Close it first."
+        }
     }
+
+    private static let access = """
+        : a close or another access is still in progress, and may wait for a disk, or a process that is not visible to you has a file \
+        open. Nothing has been changed. Try again later.
+        """
 
     private var notMounted: CLIError {
         CLIError(.notMounted, "No keychain is mounted at \(mountPoint).")
