@@ -156,9 +156,11 @@ package struct MountClient: Sendable {
         case .atOpen(.socketNotConnected):
             CLIError(
                 .notMounted, "The daemon of \(mountPoint) has died. 'keychainfs mount' cleans up and mounts again.")
-        case .atOpen(let errno): CLIError(.failure, "The keychain at \(mountPoint) does not respond: \(errno).")
-        case .refused(.socketNotConnected), .refused(.connectionAbort), .refused(.operationNotSupportedByDevice):
+        // The daemon ended while it had the request.
+        case .atOpen(.connectionAbort), .atOpen(.operationNotSupportedByDevice), .refused(.connectionAbort),
+            .refused(.operationNotSupportedByDevice), .refused(.socketNotConnected):
             CLIError(.notMounted, "The daemon of \(mountPoint) has ended: nothing is mounted there any more.")
+        case .atOpen(let errno): CLIError(.failure, "The keychain at \(mountPoint) does not respond: \(errno).")
         case .refused(let errno): refusal(errno)
         case .silent:
             CLIError(
