@@ -5,8 +5,9 @@ struct UnmountCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "unmount", abstract: "Unmount a keychain and wait until its daemon has locked and ended.",
         discussion: """
-            Refused while a program uses the mount: then nothing has changed. Bind mounts of it, and its copies in other mount \
-            namespaces (containers, services), fail with 'Transport endpoint is not connected' afterwards.
+            Refused while a program uses the mount, after 1 s, or 5 s if only a close or another access is in progress: then nothing \
+            has changed. Bind mounts of it, and its copies in other mount namespaces (containers, services), fail with 'Transport \
+            endpoint is not connected' afterwards.
             """)
 
     @OptionGroup var mountPoint: MountPointArgument

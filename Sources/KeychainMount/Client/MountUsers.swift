@@ -58,6 +58,7 @@ struct MountUsers {
     private func isTarget(of link: String) -> Bool {
         let path = (try? FileManager.default.destinationOfSymbolicLink(atPath: link)) ?? ""
         guard isPathInMount(path), let identity = MountIdentity(at: link) else { return false }
+        // 0 before Linux 5.8, where the path decides.
         return identity.number == 0 || identity.number == mount.identifier
     }
 

@@ -104,13 +104,16 @@ package struct Backup: Sendable {
     }
 
     private func take(from mountPoint: String) throws(CLIError) -> BackupResult {
-        let snapshot = try self.snapshot(of: mountPoint)
+        let client = MountClient(mountPoint: mountPoint)
+        let snapshot = try self.snapshot(from: client, at: mountPoint)
         let file: FileDescriptor
         do {
             file = try FileDescriptor.open(FilePath(snapshot.file), .readOnly, options: [.closeOnExec, .noFollow])
         } catch {
-            throw CLIError(
-                .failure, "The copy that the daemon has created at \(snapshot.file) cannot be read: \(error).")
+            // A daemon that ends removes its copies.
+            throw client.noResponseMessage()
+                ?? CLIError(
+                    .failure, "The copy that the daemon has created at \(snapshot.file) cannot be read: \(error).")
         }
         defer { try? file.close() }
         // No other process needs the name, and the file must disappear even if this process is killed.
@@ -125,8 +128,8 @@ package struct Backup: Sendable {
         }
     }
 
-    private func snapshot(of mountPoint: String) throws(CLIError) -> SnapshotResult {
-        let result = try MountClient(mountPoint: mountPoint).run("backup", limit: MountClient.longLimit)
+    private func snapshot(from client: MountClient, at mountPoint: String) throws(CLIError) -> SnapshotResult {
+        let result = try client.run("backup", limit: MountClient.longLimit)
         guard let snapshot = try? SnapshotResult(json: result), SnapshotWriter.canBeCopy(snapshot.file) else {
             throw CLIError(
                 .failure, "The daemon at \(mountPoint) sent a response that this version does not understand.")

@@ -1,7 +1,7 @@
 # H4, S1, L5: an unmount, a lazy unmount and a signal during a backup, a check and a rekey. The command completes or reports that the
 # daemon has ended, a backup is complete or missing, no other file remains, and the keychain is intact.
 # users: user
-# seconds: 13
+# seconds: 15
 . "${0%/*}/lib.sh"
 gone() { [ ! -e "/proc/$pid" ] || grep -q '^State:.*Z' "/proc/$pid/status"; }
 create_keychain; mount_keychain
@@ -38,6 +38,23 @@ for way in command lazy signal; do
         done
     done
 done
+# The daemon ends, and removes its copy, before the backup has opened the copy.
+copies() { ls -d "${KEYCHAIN%/*}"/.keychainfs-backup-* 2> /dev/null; }
+has_begun() { [ -n "$(copies)" ] || ! kill -0 "$job" 2> /dev/null; }
+for try in $(seq 20); do
+    is_mounted || mount_keychain
+    pid=$(daemon); "$KEYCHAINFS" backup "$B/late" > "$CASE_DIR/said" 2>&1 & job=$!
+    until has_begun; do :; done
+    kill -STOP "$job" 2> /dev/null || { wait "$job"; rm "$B/late"; continue; }
+    wait_until 10 no_helpers
+    # Otherwise it was stopped too late: it has opened and removed the copy.
+    [ -z "$(copies)" ] || break
+    kill -CONT "$job"; wait "$job"; rm "$B/late"
+done
+[ -n "$(copies)" ] || fail "no backup could be stopped"
+fusermount3 -uz "$MNT"; wait_until 8 gone; expect "" "$(copies)" "copies after the daemon's end"
+kill -CONT "$job"; code=0; wait "$job" || code=$?
+expect 17 "$code" "a backup whose copy was removed: $(cat "$CASE_DIR/said")"; expect "" "$(ls -A "$B")" "its files"
 # An open that waits for a daemon which ends.
 is_mounted || mount_keychain
 pid=$(daemon); stop_process "$pid"
