@@ -22,7 +22,7 @@ struct MountUsers {
     init(of mount: MountTable.Entry) {
         self.mount = mount
         let processes = (try? FileManager.default.contentsOfDirectory(atPath: "/proc")) ?? []
-        users = processes.compactMap { Int32($0) }.sorted().filter { $0 != getpid() && isUsed(by: $0) }.map { process in
+        users = processes.compactMap { Int32($0) }.sorted().filter { isUsed(by: $0) }.map { process in
             User(process: process, name: Self.name(of: process))
         }
     }

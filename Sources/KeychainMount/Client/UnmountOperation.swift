@@ -54,6 +54,8 @@ package struct UnmountOperation: Sendable {
     }
 
     private func unmount() throws(CLIError) {
+        // The working directory of the command itself must not keep the mount.
+        _ = FileManager.default.changeCurrentDirectoryPath("/")
         let start = ContinuousClock.now
         if try unmount(until: start + Self.limits.withUsers) { return }
         let obstacle = obstacle
