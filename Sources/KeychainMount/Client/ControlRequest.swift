@@ -24,6 +24,15 @@ struct ControlRequest {
         case silent
         /// The child process could not be created.
         case noHelper(Errno)
+
+        /// Whether the daemon has ended, before the request or during it.
+        var meansEndOfDaemon: Bool {
+            switch self {
+            case .atOpen(let errno), .refused(let errno):
+                [.socketNotConnected, .connectionAbort, .operationNotSupportedByDevice].contains(errno)
+            case .untrusted, .silent, .noHelper: false
+            }
+        }
     }
 
     /// The maximum time in milliseconds that a working daemon takes to report its status.

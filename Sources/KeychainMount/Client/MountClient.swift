@@ -36,12 +36,22 @@ package struct MountClient: Sendable {
     package func checkOwner() throws(CLIError) { _ = try statusJSON(of: owner) }
 
     private func statusJSON(of owner: MountOwner = .anyone) throws(CLIError) -> [UInt8] {
+        do throws(ControlRequest.Failure) { return try requestStatus(of: owner) } catch { throw failure(error) }
+    }
+
+    private func requestStatus(of owner: MountOwner) throws(ControlRequest.Failure) -> [UInt8] {
+        try ControlRequest(
+            mountPoint: mountPoint, file: .status, requirement: owner.requirement, limit: .zero
+        ).ask([UInt8]().rawSpan)
+    }
+
+    /// Whether the daemon of a mount has ended. Not if it does not respond, or responds to another user only.
+    var hasDaemonEnded: Bool {
         do throws(ControlRequest.Failure) {
-            return try ControlRequest(
-                mountPoint: mountPoint, file: .status, requirement: owner.requirement, limit: .zero
-            ).ask([UInt8]().rawSpan)
+            _ = try requestStatus(of: .anyone)
+            return false
         } catch {
-            throw failure(error)
+            return error.meansEndOfDaemon
         }
     }
 
@@ -156,9 +166,7 @@ package struct MountClient: Sendable {
         case .atOpen(.socketNotConnected):
             CLIError(
                 .notMounted, "The daemon of \(mountPoint) has died. 'keychainfs mount' cleans up and mounts again.")
-        // The daemon ended while it had the request.
-        case .atOpen(.connectionAbort), .atOpen(.operationNotSupportedByDevice), .refused(.connectionAbort),
-            .refused(.operationNotSupportedByDevice), .refused(.socketNotConnected):
+        case _ where error.meansEndOfDaemon:
             CLIError(.notMounted, "The daemon of \(mountPoint) has ended: nothing is mounted there any more.")
         case .atOpen(let errno): CLIError(.failure, "The keychain at \(mountPoint) does not respond: \(errno).")
         case .refused(let errno): refusal(errno)

@@ -18,7 +18,7 @@ enum MountedKeychains {
     /// a bind mount of one that was unmounted.
     static func mountPoint(of path: String) -> String? {
         mounts(of: path).last { entry in
-            entry.source == path && MountClient(mountPoint: entry.path).noResponseMessage()?.exitCode != .notMounted
+            entry.source == path && !MountClient(mountPoint: entry.path).hasDaemonEnded
         }?.path
     }
 

@@ -21,6 +21,9 @@ grep " $MNT " /proc/self/mountinfo | grep -q 'nosuid,nodev.*default_permissions'
 mount --bind "$CASE_DIR" "$CASE_DIR/below"; expect 500 "$(stat -c %a "$CASE_DIR/below/mnt")" "the directory below the mount"
 # A process opens it in the meantime through another path: the unmount closes it again.
 chmod 700 "$CASE_DIR/below/mnt"; umount "$CASE_DIR/below"
+# A mount that root cannot use is a mount.
+as "$A" "$KEYCHAINFS" backup "$HOME/copy" > /dev/null
+expect_code 14 "$KEYCHAINFS" restore --replace "$HOME/copy" | grep -qF "is mounted at $MNT" || fail "restore by root below a mount of another user"
 as "$A" "$KEYCHAINFS" unmount "$MNT"; expect 500 "$(stat -c %a "$MNT")" "the directory after the mount"
 expect_errno EACCES as "$A" touch "$MNT/x"
 
