@@ -17,26 +17,27 @@ struct MountUsers {
     private static let shown = 5
 
     private let mount: MountTable.Entry
-    private var users: [User] = []
 
-    init(of mount: MountTable.Entry) {
-        self.mount = mount
-        let processes = (try? FileManager.default.contentsOfDirectory(atPath: "/proc")) ?? []
-        users = processes.compactMap { Int32($0) }.sorted().filter { isUsed(by: $0) }.map { process in
-            User(process: process, name: Self.name(of: process))
-        }
-    }
+    init(of mount: MountTable.Entry) { self.mount = mount }
 
-    /// A part of a sentence; nil if there is no visible process.
-    var text: String? {
+    /// Returns their names as a part of a sentence; nil if there is no visible process.
+    func text() -> String? {
+        let users = current()
         guard !users.isEmpty else { return nil }
         let names = users.prefix(Self.shown).map { "\($0.name) (process \($0.process))" }.joined(separator: ", ")
         return users.count > Self.shown ? "\(names) and \(users.count - Self.shown) more" : names
     }
 
+    private func current() -> [User] {
+        let processes = (try? FileManager.default.contentsOfDirectory(atPath: "/proc")) ?? []
+        return processes.compactMap { Int32($0) }.sorted().filter(isUsed).map { process in
+            User(process: process, name: Self.name(of: process))
+        }
+    }
+
     /// Returns the name without control characters, because a program may choose any name.
     private static func name(of process: Int32) -> String {
-        let name = (try? String(contentsOfFile: "/proc/\(process)/comm", encoding: .utf8)) ?? ""
+        let name = Self.contents(of: "/proc/\(process)/comm")
         let shown = name.trimmingCharacters(in: .newlines).unicodeScalars.map { scalar in
             CharacterSet.controlCharacters.contains(scalar) ? "?" : String(scalar)
         }
@@ -49,8 +50,12 @@ struct MountUsers {
         let links = ["cwd", "root", "exe"] + descriptors.map { "fd/\($0)" }
         if links.contains(where: { isTarget(of: "\(folder)/\($0)") }) { return true }
         // A mapping remains after its descriptor has been closed.
-        guard let maps = try? String(contentsOfFile: "\(folder)/maps", encoding: .utf8) else { return false }
-        return maps.split(separator: "\n").contains { isMapping($0) }
+        return Self.contents(of: "\(folder)/maps").split(separator: "\n").contains { isMapping($0) }
+    }
+
+    /// Returns a file in /proc, which may contain names that are not text; empty if it cannot be read.
+    private static func contents(of path: String) -> String {
+        String(decoding: FileManager.default.contents(atPath: path) ?? Data(), as: UTF8.self)
     }
 
     /// Whether a link in /proc refers to a file of the mount. The directory below the mount, which the daemon has open, and the

@@ -60,7 +60,7 @@ package struct UnmountOperation: Sendable {
         if try unmount(until: start + Self.limits.withUsers) { return }
         let obstacle = obstacle
         if obstacle == nil, try unmount(until: start + Self.limits.withAccesses) { return }
-        throw CLIError(.failure, "\(mountPoint) is in use\(obstacle ?? self.obstacle ?? Self.access)")
+        throw CLIError(.failure, "\(mountPoint) is in use\(obstacle ?? self.obstacle ?? Self.hiddenObstacle)")
     }
 
     /// Unmounts; returns false if the mount is in use until the deadline.
@@ -87,12 +87,12 @@ package struct UnmountOperation: Sendable {
             return
                 ": another file system is mounted in it ('findmnt -R \(ShellWord.quoted(mountPoint))'). Unmount that first."
         }
-        return MountUsers(of: mount).text.map { users in
+        return MountUsers(of: mount).text().map { users in
             " by \(users): a program has a file or its working directory there. Close it first."
         }
     }
 
-    private static let access = """
+    private static let hiddenObstacle = """
         : a close or another access is still in progress, and may wait for a disk, or a process that is not visible to you has a file \
         open. Nothing has been changed. Try again later.
         """

@@ -83,7 +83,10 @@ if [ "$(id -u)" = 0 ]; then
 fi
 for use in 'exec 3< s/a; cd /; exec sleep 600' 'exec 3> s/new; cd /; exec sleep 600' 'exec python3 -I "$1"' 'exec python3 -I "$1" s/a'; do
     hold bash -c 'cd "$0/generic-passwords"; case $2 in *sleep*) echo ready ;; esac; eval "$2"' "$MNT" "$CASE_DIR/hold.py" "$use"
+    begin=${EPOCHREALTIME/./}
     refused; named "$holder" || fail "'$use' is not named: $said"
+    # Not the 5 s of a close in progress.
+    [ $((${EPOCHREALTIME/./} - begin)) -lt 4000000 ] || fail "a refusal next to a visible process takes too long"
     ! named "$below" || fail "a process with the covered directory is named: $said"
     [ -z "$other" ] || ! named "$other" || fail "a process in another namespace is named: $said"
     kill "$holder"; wait_until 10 eval '! [ -e "/proc/$holder/cwd" ]'
