@@ -42,7 +42,7 @@ extension KeychainFileError: CustomStringConvertible {
         case .exists: "There is a file of that name already."
         case .foreignFile(let path): "\(path) does not belong to the keychain file. Move it away."
         case .inUse(let process): "The keychain is in use by \(process.map { "process \($0)" } ?? "another process")."
-        case .severalNames: "The keychain file has several names (hard links): remove all but one."
+        case .severalNames: "The keychain file has several names (hard links): turn all others into copies."
         case .othersMayWrite: "The keychain file is refused: other users may write to it."
         case .notAKeychain: "The file is not a keychain that this version can open."
         case .damaged: "The keychain file is damaged."

@@ -103,7 +103,7 @@ struct RestoreCommand: ParsableCommand {
                 DefaultPaths.absolute(backup), to: target, replaces: replace, acceptingRollback: acceptRollback
             ).run(unlocking: unlocking.source, showMessage: Console.message)
             if let kept = result.replaced { Console.message("the replaced keychain is kept as \(kept).") }
-            Console.message("restored \(target.path). Mount it with '\(keychain.mountCommand)'.")
+            Console.message("restored \(target.path). Mount it with '\(target.mountCommand)'.")
             guard let fault = result.stateFault else { return }
             throw CLIError(fault, after: "The backup is restored (the next mount may need --accept-rollback)")
         }

@@ -70,8 +70,8 @@ struct CheckCommand: ParsableCommand {
             unlocking: unlocking.source, showMessage: Console.message, confirm: confirm)
         try Console.result(json ? result.jsonText : result.text)
         guard result.repaired else { return Console.message("\(file.path) is intact. Nothing was changed.") }
+        Console.message("repaired \(file.path). Check its items.")
         if let aside = result.aside { Console.message("the damaged keychain is kept as \(aside).") }
-        Console.message("repaired \(file.path). Check its items before you remove the damaged one.")
         if let fault = result.stateFault { throw CLIError(fault, after: "The keychain is repaired, with new keys") }
     }
 

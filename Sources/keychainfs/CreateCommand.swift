@@ -5,7 +5,7 @@ struct CreateCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "create", abstract: "Make a new, empty keychain.",
         discussion:
-            "Asks twice for a passphrase. There is no way to it without the passphrase: keep it well, or add a recovery key with 'keychainfs slot add --kind recovery'."
+            "Asks twice for a passphrase. If you lose it, all secrets are lost: add a recovery key with 'keychainfs slot add --kind recovery'. An existing file is never changed."
     )
 
     @OptionGroup var keychain: KeychainOption
@@ -17,8 +17,9 @@ struct CreateCommand: ParsableCommand {
     func run() throws {
         try reporting(hasSecrets: true) { () throws(CLIError) in
             let source = PassphraseSource(option: passphraseFile)
-            try KeychainPath(path: keychain.path).create(passphrase: source, cost: kdf)
-            Console.message("created \(keychain.path). Mount it with '\(keychain.mountCommand)'.")
+            let file = KeychainPath(path: keychain.path)
+            try file.create(passphrase: source, cost: kdf)
+            Console.message("created \(file.path). Mount it with '\(file.mountCommand)'.")
         }
     }
 }

@@ -73,12 +73,6 @@ struct KeychainOption: ParsableArguments {
 
     var path: String { DefaultPaths.absolute(file ?? DefaultPaths().keychain) }
 
-    /// The command that mounts this keychain.
-    var mountCommand: String {
-        path == DefaultPaths.absolute(DefaultPaths().keychain)
-            ? "keychainfs mount" : "keychainfs mount --keychain \(ShellWord.quoted(path))"
-    }
-
     func validate() throws {
         try requireFileName(file, of: "keychain file")
     }

@@ -47,7 +47,7 @@ struct RekeyCommand: ParsableCommand {
                 .damaged,
                 """
                 \(result.left) items are damaged and could not be encrypted again: the old keys of their classes were kept. \
-                'keychainfs check' lists them; restore or remove them, and run 'keychainfs rekey' again.
+                'keychainfs check' lists them; restore or remove those items, and run 'keychainfs rekey' again.
                 """)
         }
     }

@@ -36,7 +36,7 @@ package struct UnmountOperation: Sendable {
         for path in views?.remaining ?? [] {
             showMessage(
                 """
-                \(path) showed the same keychain, and fails with 'Transport endpoint is not connected' now. Remove it with \
+                \(path) showed the same keychain, and fails with 'Transport endpoint is not connected' now. Unmount it with \
                 'umount \(ShellWord.quoted(path))'.
                 """)
         }

@@ -145,7 +145,7 @@ extension StatusReport.Device {
     /// The warning after the user has accepted a copy from before its user key was replaced.
     static let replacedUserKeyWarning = """
         an older copy of the keychain was accepted, from before key slots were removed or changed, or before a rekey: those slots \
-        open it again. 'keychainfs slot list' shows the slots; remove them again
+        open it again. 'keychainfs slot list' shows the slots; remove those slots again
         """
 
     /// The text for users; empty if nothing is unusual.

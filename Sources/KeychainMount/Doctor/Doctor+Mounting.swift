@@ -94,7 +94,7 @@ extension Doctor {
             ? .init("mount-point", .ok, "\(mountPoint) can be mounted on.")
             : .init(
                 "mount-point", .problem, "\(mountPoint) is not empty.",
-                "A mount would hide its contents: empty it, or name another directory.")
+                "Name an empty directory: a mount would hide its contents.")
     }
 
     var mountPointWarnings: [Diagnosis.Finding] {

@@ -21,7 +21,7 @@ package struct KeychainPath: Sendable {
     package func create(
         passphrase: PassphraseSource, cost: KDFCostOption, showMessage: (String) -> Void = { _ in }
     ) throws(CLIError) {
-        guard !exists else { throw Self.exists(path) }
+        guard !exists else { throw alreadyExists }
         let secret = try passphrase.readNew(showMessage: showMessage)
         try create(passphrase: secret, cost: cost.cost)
     }
@@ -203,8 +203,21 @@ package struct KeychainPath: Sendable {
             .inUse, "\(path) is mounted at \(mountPoint) \(daemon). Use it there, or 'keychainfs unmount' it.")
     }
 
-    static func exists(_ path: String) -> CLIError {
-        CLIError(.exists, "\(path) exists already. Remove it first, or name another file with --keychain.")
+    /// The command that mounts this keychain at the default mount point.
+    package var mountCommand: String {
+        path == DefaultPaths.absolute(locations.keychain)
+            ? "keychainfs mount" : "keychainfs mount --keychain \(ShellWord.quoted(path))"
+    }
+
+    /// The error of creating a keychain where there is a file. It never advises to remove that file, which may be the only
+    /// copy of all secrets.
+    var alreadyExists: CLIError {
+        let use =
+            MountedKeychains.mountPoint(of: path).map { "It is mounted at \($0)." }
+            ?? "If it is your keychain, mount it with '\(mountCommand)'."
+        return CLIError(
+            .exists,
+            "\(path) exists already, and was not changed. \(use) For a new one, name another file with --keychain.")
     }
 }
 
@@ -214,7 +227,7 @@ extension CLIError {
         switch error {
         case .notFound:
             self.init(.noKeychain, "There is no keychain at \(path). Make one with 'keychainfs create'.")
-        case .alreadyExists: self = KeychainPath.exists(path)
+        case .alreadyExists: self = KeychainPath(path: path).alreadyExists
         case .leftoverFile(let file):
             self.init(
                 .exists,
@@ -237,8 +250,9 @@ extension CLIError {
             self.init(
                 .failure,
                 """
-                \(path) has another name too (a hard link), and its last changes may be in the log of that name. Remove all names \
-                except the name that was mounted last ('find DIRECTORY -samefile \(path)' shows them).
+                \(path) has another name too (a hard link), and its last changes may be in the log of one of them. Turn the other \
+                into a copy ('cp NAME COPY && mv COPY NAME'), and use the one that was mounted last. 'find DIRECTORY -samefile \
+                \(ShellWord.quoted(path))' shows both.
                 """)
         case .othersMayWrite:
             self.init(

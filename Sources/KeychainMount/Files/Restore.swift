@@ -224,7 +224,7 @@ package struct Restore: Sendable {
         showMessage(
             """
             warning: key slots were removed or changed after this backup was created. As it was before, they open the \
-            restored keychain: remove them again.
+            restored keychain: remove those slots again.
             """)
     }
 

@@ -66,7 +66,8 @@ done << 'TABLE'
 15|mount $KEYCHAIN $CASE_DIR/full|is not empty. Name an empty directory
 11|check --keychain $CASE_DIR/none|There is no keychain at $CASE_DIR/none. Make one with 'keychainfs create'
 12|slot list --keychain $CASE_DIR/text|is not a keychain. Name another file with --keychain.
-20|create|$KEYCHAIN exists already. Remove it first, or name another file with --keychain.
+20|create|$KEYCHAIN exists already, and was not changed. It is mounted at $MNT. For a new one, name another file with --keychain.
+20|create --keychain $CASE_DIR/text|If it is your keychain, mount it with 'keychainfs mount --keychain $CASE_DIR/text'.
 14|restore $KEYCHAIN|'keychainfs unmount' it before it is replaced.
 20|restore --keychain $CASE_DIR/text $KEYCHAIN|Replace it with --replace
 64|search ""|A word of the search is empty.
@@ -108,6 +109,11 @@ shows() { grep -qE "^  $MNT +$1" "$CASE_DIR/err" || fail "no '$1' in: $(cat "$CA
 overview; shows locked; says "Next:"
 "$KEYCHAINFS" unlock "$MNT"; overview; shows 'unlocked, 1 item$'
 unmount_keychain; unset KEYCHAINFS_MOUNT; overview; ! grep -qF "$MNT" "$CASE_DIR/err" || fail "an unmounted keychain is shown"
+
+# C1: `create` leads to the existing keychain, and changes no file.
+cp "$KEYCHAIN" "$CASE_DIR/before"
+expect_code 20 "$KEYCHAINFS" create | grep -qF "If it is your keychain, mount it with 'keychainfs mount'. For a new one" || fail "create is a dead end"
+cmp "$KEYCHAIN" "$CASE_DIR/before"; expect 'readable text' "$(cat "$CASE_DIR/text")" "a file that is not a keychain"
 
 # The default mount point needs no mkdir.
 "$KEYCHAINFS" mount
