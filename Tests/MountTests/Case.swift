@@ -23,6 +23,7 @@ struct Case: CustomTestStringConvertible, Sendable {
     static let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent().appendingPathComponent("Cases")
     private static let helpers = [
         "lib.sh", "accounts.sh", "scan.py", "rpc.py", "lock-table.py", "login.py", "load.py", "complete.py",
+        "pages.sh", "hosts.py",
     ]
 
     /// The program under test. KEYCHAINFS_CASE_PROGRAM names it (Tests/Proofs/packaged-program); by default it is the
@@ -88,7 +89,7 @@ struct Case: CustomTestStringConvertible, Sendable {
         // The files that are installed besides the program.
         "share": [repository("share")],
         // The pages whose commands a reader copies.
-        "pages": ["README.md", "docs/guide.md", "docs/recipes.md"].map(repository),
+        "pages": ["README.md", "docs/guide.md", "docs/recipes.md", "docs/services-and-login.md"].map(repository),
         // The command that installs, builds and mounts.
         "run": [repository("scripts/run")],
         "examples": ["TokenStorage", "Credentials", "QueryableStore", "NativeClient"].map(built),

@@ -1,32 +1,36 @@
-# The commands that README.md, docs/guide.md and docs/recipes.md offer to copy (blocks marked `sh`) work as pasted.
+# C6: the commands that README.md and docs/guide.md offer to copy (blocks marked `sh`) work as pasted, and fail closed: locked, not mounted,
+# and by another user.
 # needs: pages
-# seconds: 15
+# users: both
+# seconds: 40
 . "${0%/*}/lib.sh"
-MNT="$HOME/Keychain"
-mkdir -p "$MNT" "$CASE_DIR/bin"
-ln -s "$KEYCHAINFS" "$CASE_DIR/bin/keychainfs"
-export PATH="$CASE_DIR/bin:$PATH"
-# block FILE N: the Nth block of the page; fails if it does not exist.
-block() { awk -v wanted="$2" '/^```sh$/ { inside = ++count == wanted; next } /^```$/ { inside = 0 } inside { found = 1; print }
-    END { exit !found }' "$1"; }
-# run_page FILE: runs every block in a separate shell, in order. Input that a block requests is typed.
-run_page() {
-    local page="$CASE_DIR/$1" number=0 text
-    while text=$(block "$page" $((number + 1))); do
-        number=$((number + 1))
-        (cd "$HOME" && bash -euo pipefail -c "$text" <<< 'typed secret') > "$CASE_DIR/said" 2>&1 ||
-            fail "block $number of $1 fails: $(cat "$CASE_DIR/said")"
-    done
-    [ "$number" -gt 0 ] || fail "$1 has no block"
-}
+. "${0%/*}/accounts.sh"
+. "${0%/*}/pages.sh"
+[ "$(id -u)" != 0 ] || make_accounts
 create_keychain; mount_keychain
-run_page README.md
-grep -q 'Required key not available' "$CASE_DIR/said" || fail "the tour shows no lock: $(cat "$CASE_DIR/said")"
-grep -q 'user.kSecAttrLabel="Web shop"' "$CASE_DIR/said" || fail "the tour shows no attribute: $(cat "$CASE_DIR/said")"
+run_page README.md "" ""
+said="$CASE_DIR/said-1"
+grep -q 'Required key not available' "$said" || fail "the tour shows no lock: $(cat "$said")"
+grep -q 'user.kSecAttrLabel="Web shop"' "$said" || fail "the tour shows no attribute: $(cat "$said")"
 expect 10 "$(block "$CASE_DIR/README.md" 1 | wc -l)" "lines of the tour"
-run_page guide.md
-run_page recipes.md
-expect 'typed secret' "$(cat "$MNT/generic-passwords/example.com/alice")" "a secret that was read"
-# A command that fails is noticed.
-printf '```sh\nfalse\ntrue\n```\n' > "$CASE_DIR/bad.md"
-! (run_page bad.md) 2> /dev/null || fail "a failing block goes unnoticed"
+run_page guide.md "Locking|Key slots|Backup" "Key slots|Backup"
+
+# A block that fails while it should succeed is noticed, and one that does not fail closed.
+notices() {
+    printf '## Planted\n```sh\n%s\n```\n' "$2" > "$CASE_DIR/planted.md"
+    ! (trap - EXIT; run_page planted.md "" "") 2> "$CASE_DIR/noticed" || fail "unnoticed: $2"
+    grep -q "$1" "$CASE_DIR/noticed" || fail "'$2' is noticed as $(cat "$CASE_DIR/noticed")"
+    is_mounted || { rm -rf "${HOME:?}"/Keychain "${HOME:?}"/demo; mkdir "$MNT"; mount_keychain; }
+    "$KEYCHAINFS" unlock "$MNT"
+}
+item='~/Keychain/generic-passwords/demo/item' other='~/Keychain/generic-passwords/demo/other'
+recorded tool true
+notices 'it succeeds' "true \"\$(cat $item)\""
+notices 'without a message' "cat $item 2> /dev/null"
+notices 'it starts tool' "tool \"\$(cat $item)\"; false"
+notices 'pasted: it starts tool' "cat $item"$'\n''tool'
+notices 'fails: ' "cat $item; false"
+notices 'the home directory after' "mkdir -p ~/Keychain/generic-passwords/demo; echo x > $item; cat none"
+notices 'the home directory after' "cd ~/Keychain/generic-passwords; mkdir -p demo; echo x > demo/item; cat none"
+setfattr -n user.kSecAttrAccessible -v Always "$MNT/generic-passwords/demo"
+notices 'items after' "cat $item; date > $other; false"
