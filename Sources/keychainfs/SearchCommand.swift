@@ -27,7 +27,7 @@ struct SearchCommand: ParsableCommand {
     var ignoreCase = false
     @Flag(help: "All attributes, never the secret, as JSON.")
     var json = false
-    @Flag(name: [.customShort("0"), .customLong("null")], help: "End each path with a NUL, for 'xargs -0'.")
+    @Flag(name: [.customShort("0"), .customLong("null")], help: "End each path with a NUL, for 'xargs -0 -r'.")
     var null = false
     @Argument(
         help: ArgumentHelp("Words, or ATTRIBUTE=VALUE.", valueName: "term"),

@@ -1,6 +1,7 @@
 # C6: the commands that README.md and docs/guide.md offer to copy (blocks marked `sh`) work as pasted, and fail closed: locked, not mounted,
 # and by another user.
 # needs: pages
+# needs: share
 # users: both
 # seconds: 40
 . "${0%/*}/lib.sh"
@@ -8,6 +9,9 @@
 . "${0%/*}/pages.sh"
 [ "$(id -u)" != 0 ] || make_accounts
 create_keychain; mount_keychain
+{ printf '## Example\n```sh\n'; sed -n '/^Add an item/,/^Lock it/s/^\.Dl \$ //p' "$CASE_DIR/share/man/keychainfs.1.in"; echo '```'; } > "$CASE_DIR/manual.md"
+run_page manual.md "" ""
+[ -s "$MNT/generic-passwords/example.com/alice" ] || fail "the manual page has no example"; rm -r "${MNT:?}/generic-passwords/example.com"
 run_page README.md "" ""
 said="$CASE_DIR/said-1"
 grep -q 'Required key not available' "$said" || fail "the tour shows no lock: $(cat "$said")"

@@ -47,11 +47,11 @@ works_always="git over https|Backups of your home directory"
 run_page recipes.md "$works_always" "$works_always"
 
 # The blocks as pasted into other shells.
-for shell in "zsh -eu" "dash -eu"; do
+for shell in "zsh -f -eu" "dash -eu"; do
     rm -r "${G:?}"/* "${I:?}"/*; number=0
     while text=$(block "$recipes" $((number + 1))); do
         number=$((number + 1))
-        run_block "$shell" "$text" || fail "block $number of recipes.md fails in ${shell% *}: $(cat "$CASE_DIR/said")"
+        run_block "$shell" "$text" || fail "block $number of recipes.md fails in ${shell%% *}: $(cat "$CASE_DIR/said")"
     done
 done
 expect 'typed secret' "$(cat "$G/example.com/alice")" "a secret that was typed"

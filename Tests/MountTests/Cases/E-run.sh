@@ -25,7 +25,14 @@ says '>> ~/.profile'
 # The command that it prints for this shell works.
 eval "$(grep -m 1 '^  export PATH=' "$CASE_DIR/said")"
 keychainfs status "$MNT" | grep -q unlocked || fail "the program that the shell finds gives no status"
-keychainfs unmount "$MNT"; rm "$KEYCHAIN"; run
+# The commands that it prints for a first item work, and leave nothing on the disk if no keychain is mounted.
+tour=$(sed -n '/^  cd /,/^$/p' "$CASE_DIR/said")
+bash -euo pipefail -c "$tour" > /dev/null || fail "the commands for a first item fail"
+[ -s "$MNT/generic-passwords/example.com/alice" ] || fail "the commands for a first item store none: $tour"
+keychainfs unmount "$MNT"; mkdir "$CASE_DIR/empty"
+! (cd "$CASE_DIR/empty" && bash -c "$tour" > /dev/null 2>&1) || fail "the commands for a first item succeed without a mount"
+expect "" "$(find "$CASE_DIR/empty" "$MNT" -mindepth 1)" "files on the disk"
+rm "$KEYCHAIN"; run
 says "Your shell finds the program: keychainfs is $link"
 keychainfs unmount "$MNT"; rm "$KEYCHAIN"
 # A profile that already adds the directory, as Debian's does.
