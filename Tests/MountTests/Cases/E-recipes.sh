@@ -96,7 +96,10 @@ job_fails other.example
 text=$(block_under "$recipes" PostgreSQL 2); secret=$(sed 's/.*://' "$G/postgres/pgpass")
 run_block "$strict" "$text" || fail "psql: $(cat "$CASE_DIR/said")"; expect "postgres alice app $secret" "$(requests)" "the login"
 for change in s/db.example.com/other.example/ s/alice/mallory/ 's/ app / other /'; do
+    : > "$hosts/requests"
     ! run_block "$strict" "$(sed "$change" <<< "$text")" || fail "psql succeeds without a password ($change)"
+    # psql may end before the server notices that it gets no password.
+    wait_until 10 test -s "$hosts/requests"
     expect "postgres - - -" "$(requests)" "a login with $change"
 done
 

@@ -134,7 +134,7 @@ def serve_ssh(connection):
         pass
 
 
-host_key = paramiko.RSAKey.generate(2048)
+host_key = paramiko.ECDSAKey.generate()
 ports = f"{serve_https()} {listen(serve_postgres)} {listen(serve_ssh)}\n"
 (directory / "ports.new").write_text(ports, encoding="utf-8")
 os.rename(directory / "ports.new", directory / "ports")
