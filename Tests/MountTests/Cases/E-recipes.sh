@@ -20,14 +20,12 @@ wait_until 20 test -s "$hosts/ports"
 read -r https postgres ssh < "$hosts/ports"
 printf 'cacert = "%s"\nconnect-to = "::127.0.0.1:%s"\nsilent\nshow-error\n' "$hosts/cert.pem" "$https" > "$HOME/.curlrc"
 export PGHOSTADDR=127.0.0.1 PGPORT="$postgres" GIT_TERMINAL_PROMPT=0 GIT_CONFIG_NOSYSTEM=1
-for program in curl psql git; do recorded "$program" "$(command -v "$program")"; done
-rm "$CASE_DIR/bin/git"
+for program in curl psql; do recorded "$program" "$(command -v "$program")"; done
 recorded deploy sh -c "'printf %s \"\$API_TOKEN\" > $CASE_DIR/deployed'"
 # Without root's rights, and below the directory of the case.
 mkdir "$CASE_DIR/app"
 recorded sudo bash -c "'exec \"\${@/#\/etc\/app/$CASE_DIR/app}\"'" sudo
-export CASE_DIR
-requests() { tail -n "${1:-1}" "$hosts/requests"; }
+requests() { tail -n 1 "$hosts/requests"; }
 no_requests() { expect "" "$(cat "$hosts/requests")" "requests $1"; }
 
 # A store of pass, with entries that differ in one character of a name only, and contents that a shell variable would change.
