@@ -251,7 +251,7 @@ extension CLIError {
                 .failure,
                 """
                 \(path) has another name too (a hard link), and its last changes may be in the log of one of them. Turn the other \
-                into a copy ('cp NAME COPY && mv COPY NAME'), and use the one that was mounted last. 'find DIRECTORY -samefile \
+                into a copy ('cp -p NAME COPY && mv COPY NAME'), and use the one that was mounted last. 'find DIRECTORY -samefile \
                 \(ShellWord.quoted(path))' shows both.
                 """)
         case .othersMayWrite:

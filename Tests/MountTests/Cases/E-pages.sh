@@ -9,7 +9,8 @@
 . "${0%/*}/pages.sh"
 [ "$(id -u)" != 0 ] || make_accounts
 create_keychain; mount_keychain
-{ printf '## Example\n```sh\n'; sed -n '/^Add an item/,/^Lock it/s/^\.Dl \$ //p' "$CASE_DIR/share/man/keychainfs.1.in"; echo '```'; } > "$CASE_DIR/manual.md"
+{ printf '## Example\n```sh\n'; sed -n '/^Add an item/,/^Lock it/s/^\.Dl \$ //p' "$CASE_DIR/share/man/keychainfs.1.in"; echo '```'; } \
+    > "$CASE_DIR/manual.md"
 run_page manual.md "" ""
 [ -s "$MNT/generic-passwords/example.com/alice" ] || fail "the manual page has no example"; rm -r "${MNT:?}/generic-passwords/example.com"
 run_page README.md "" ""

@@ -72,6 +72,9 @@ done
 grep -q '^1 entries stored, 7 not stored' "$CASE_DIR/said" || fail "counts: $(cat "$CASE_DIR/said")"
 has new/five 'five\n'; has_entries; [ ! -e "$G/garbage" ] || fail "an empty item"
 ! ls "$G" | grep import || fail "a directory remains"
+rm "$store/garbage.gpg" "$store"/two* "$store/50% off/50% off.gpg"; rm -r "${G:?}"/{a[.%],new,50}*; ln -s .. "$store/loop"
+! run_block "$strict" "$(block_under "$recipes" "From pass")" || fail "a directory that find does not read goes unnoticed"
+grep -q '^5 entries stored, 1 not stored' "$CASE_DIR/said" || fail "counts: $(cat "$CASE_DIR/said")"; rm "$store/loop"
 
 # curl: only this host gets the password; a refusal by the server is a failure. Nothing is requested while locked.
 text=$(block_under "$recipes" curl 2); secret=$(sed 's/.* //' "$I/example.com,protocol=https/netrc")
@@ -80,15 +83,16 @@ expect report "$(cat "$CASE_DIR/said")" "the page"; expect "https example.com al
 ! run_block "$strict" "${text//https:\/\/example.com/https:\/\/other.example}" || fail "curl succeeds without a password"
 expect "https other.example - -" "$(requests)" "a request to another host"
 # cron: the previous report remains if the job fails.
-job() { block_under "$services" cron 1 console | sed "s,/home/amy/,$HOME/,; s/^@daily //; s,https://example.com/,https://$1/,"; }
-rm -f "$HOME/report"; run_block 'sh' "$(job example.com)" || fail "cron: $(cat "$CASE_DIR/said")"
+job() { block_under "$services" cron 1 console | sed "s,/home/amy/,$HOME/,; s/^@daily //; s,https://example.com/report,https://$1,"; }
+rm -f "$HOME/report"; run_block 'sh' "$(job example.com/report)" || fail "cron: $(cat "$CASE_DIR/said")"
 expect report "$(cat "$HOME/report")" "the report of the job"; echo previous > "$HOME/report"
 job_fails() {
     ! run_block sh "$(job "$1")" || fail "the job succeeds ($1)"; [ -s "$CASE_DIR/said" ] || fail "the job sends no mail ($1)"
     expect previous "$(cat "$HOME/report")" "the report of the failed job ($1)"
 }
-job_fails other.example
-"$KEYCHAINFS" lock "$MNT"; : > "$hosts/requests"; job_fails example.com; no_requests "by the job, locked"; "$KEYCHAINFS" unlock "$MNT"
+job_fails other.example/report
+job_fails example.com/moved
+"$KEYCHAINFS" lock "$MNT"; : > "$hosts/requests"; job_fails example.com/report; no_requests "by the job, locked"; "$KEYCHAINFS" unlock "$MNT"
 
 # psql: only this host, database and user get the password.
 text=$(block_under "$recipes" PostgreSQL 2); secret=$(sed 's/.*://' "$G/postgres/pgpass")

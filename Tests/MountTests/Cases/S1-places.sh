@@ -30,6 +30,7 @@ for view in "${views[@]}"; do umount "$view"; done
 
 # Another name (a hard link) is refused, mounted or not: the log belongs to one name only.
 ln "$KEYCHAIN" "$CASE_DIR/other"; cp "$KEYCHAIN" "$CASE_DIR/copy"
+umask 022
 refused() { expect_code "$1" "$KEYCHAINFS" mount --keychain "$2" "$MNT.second" > "$CASE_DIR/said"; }
 refused 14 "$CASE_DIR/other"
 printf acknowledged > "$D/last"; kill -9 "$pid"; wait_until 15 eval '! is_mounted'
@@ -39,7 +40,7 @@ for place in "$CASE_DIR/other" "$KEYCHAIN"; do
 done
 # The command of the message, for either name, loses nothing.
 remedy=$(sed -n "s/.*('\(cp .*NAME\)').*/\1/p" "$CASE_DIR/said"); [ -n "$remedy" ] || fail "no remedy: $(cat "$CASE_DIR/said")"
-apply() { (cd "${1%/*}" && eval "${remedy//NAME/${1##*/}}"); expect 1 "$(stat -c %h "$1")" "names of $1"; }
+apply() { (cd "${1%/*}" && eval "${remedy//NAME/${1##*/}}"); expect "1 600" "$(stat -c '%h %a' "$1")" "names and mode of $1"; }
 apply "$KEYCHAIN"; ln -f "$KEYCHAIN" "$CASE_DIR/other"; refused 1 "$KEYCHAIN"; apply "$CASE_DIR/other"
 # A temporary name that an interrupted creation has left is removed automatically.
 ln "$KEYCHAIN" "${KEYCHAIN%/*}/.keychainfs-new-1234"; cp "$CASE_DIR/copy" "${KEYCHAIN%/*}/.keychainfs-new-5678"

@@ -25,15 +25,18 @@ def record(*words):
 
 
 class Pages(http.server.BaseHTTPRequestHandler):
-    """A page for the user alice; without a password, or with one that is not an item's, an error page."""
+    """A page for the user alice, which /moved redirects to; an error page without a password."""
 
     def do_GET(self):
         user = password = ""
         if authorization := self.headers.get("Authorization"):
             user, _, password = base64.b64decode(authorization.split()[1]).decode().partition(":")
         record("https", self.headers["Host"].split(":")[0], user, password)
-        page = b"report\n" if user == "alice" and password else b"error page\n"
-        self.send_response(200 if page == b"report\n" else 401)
+        status = 401 if user != "alice" or not password else 302 if self.path == "/moved" else 200
+        page = b"report\n" if status == 200 else b"error page\n"
+        self.send_response(status)
+        if status == 302:
+            self.send_header("Location", "/report")
         self.send_header("Content-Length", str(len(page)))
         self.end_headers()
         self.wfile.write(page)

@@ -24,7 +24,8 @@ block_under() {
 }
 
 strict='bash -euo pipefail'
-# run_block SHELL TEXT [COMMAND...]: runs a block, by another command if one is given. Input that it requests is typed.
+# run_block SHELL TEXT [COMMAND...]: runs a block, by another command if one is given. Input that it requests is typed. Removes the
+# backups of earlier blocks, which are never replaced.
 run_block() {
     local shell=$1 text=$2; shift 2
     rm -rf "$STARTED" "$HOME/backups"
