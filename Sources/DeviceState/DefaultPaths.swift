@@ -11,7 +11,10 @@ package struct DefaultPaths: Sendable {
     }
 
     /// `${XDG_DATA_HOME:-~/.local/share}/keychainfs/login.keychain`
-    package var keychain: String { directory("XDG_DATA_HOME", ".local/share") + "/keychainfs/login.keychain" }
+    package var keychain: String { keychainDirectory + "/login.keychain" }
+
+    /// `${XDG_DATA_HOME:-~/.local/share}/keychainfs`: the directory of keychains that are named without a path.
+    package var keychainDirectory: String { directory("XDG_DATA_HOME", ".local/share") + "/keychainfs" }
 
     /// The value of `KEYCHAINFS_MOUNT`, which programs that use the library read, too; otherwise `~/Keychain`.
     package var mountPoint: String {

@@ -32,7 +32,7 @@ struct BackupCommand: ParsableCommand {
 
     func validate() throws {
         try requireFileName(backup, of: "backup")
-        if verify, keychain.file != nil { throw ValidationError("--verify takes a BACKUP and no --keychain.") }
+        if verify, keychain.name != nil { throw ValidationError("--verify takes a BACKUP and no --keychain.") }
     }
 
     func run() throws {
@@ -41,7 +41,7 @@ struct BackupCommand: ParsableCommand {
                 try verifyBackup()
             } else {
                 let made = try KeychainMount.Backup(
-                    of: KeychainPath(path: keychain.path), at: DefaultPaths.absoluteOfNew(backup)
+                    of: keychain.file, at: DefaultPaths.absoluteOfNew(backup)
                 ).make(unlocking: unlocking.source, showMessage: Console.message)
                 try Console.result(json ? made.jsonText : made.text)
                 guard made.isConsistent else {
@@ -98,7 +98,7 @@ struct RestoreCommand: ParsableCommand {
 
     func run() throws {
         try reporting(hasSecrets: true) { () throws(CLIError) in
-            let target = KeychainPath(path: keychain.path)
+            let target = keychain.file
             let result = try KeychainMount.Restore(
                 DefaultPaths.absolute(backup), to: target, replaces: replace, acceptingRollback: acceptRollback
             ).run(unlocking: unlocking.source, showMessage: Console.message)

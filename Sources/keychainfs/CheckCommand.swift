@@ -44,16 +44,16 @@ struct CheckCommand: ParsableCommand {
 
     func run() throws {
         try reporting(hasSecrets: true) { () throws(CLIError) in
-            let file = KeychainPath(path: keychain.path)
+            let file = keychain.file
             if repair { return try repair(file) }
             let result = try check(file)
             try Console.result(json ? result.jsonText : result.text)
-            if !result.isConsistent { throw CLIError(.damaged, "\(keychain.path) is damaged.") }
+            if !result.isConsistent { throw CLIError(.damaged, "\(file.path) is damaged.") }
             guard result.unavailable == 0 else {
                 throw CLIError(
                     .locked,
                     """
-                    \(keychain.path) is locked: \(result.unavailable) rows were not examined. 'keychainfs unlock' it and \
+                    \(file.path) is locked: \(result.unavailable) rows were not examined. 'keychainfs unlock' it and \
                     check again.
                     """)
             }

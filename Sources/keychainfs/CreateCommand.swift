@@ -17,7 +17,7 @@ struct CreateCommand: ParsableCommand {
     func run() throws {
         try reporting(hasSecrets: true) { () throws(CLIError) in
             let source = PassphraseSource(option: passphraseFile)
-            let file = KeychainPath(path: keychain.path)
+            let file = keychain.file
             try file.create(passphrase: source, cost: kdf)
             Console.message("created \(file.path). Mount it with '\(file.mountCommand)'.")
         }

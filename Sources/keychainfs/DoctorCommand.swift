@@ -14,7 +14,7 @@ struct DoctorCommand: ParsableCommand {
 
     func run() throws {
         try reporting(hasSecrets: true) { () throws(CLIError) in
-            let diagnosis = Doctor(keychain: keychain.path, mountPoint: mountPoint.path).examine()
+            let diagnosis = Doctor(keychain: keychain.file, mountPoint: mountPoint.path).examine()
             try Console.result(json ? diagnosis.jsonText : diagnosis.text)
             if !diagnosis.isHealthy {
                 throw CLIError(.failure, "A problem prevents keychains from working; see above.")

@@ -1,4 +1,14 @@
 import ArgumentParser
+import KeychainMount
+
+/// Refuses what cannot be the name of a keychain.
+func requireKeychainName(_ name: String?) throws {
+    guard let name, !KeychainPath.isPathOrName(name) else { return }
+    throw ValidationError(
+        name.isEmpty
+            ? "The name of the keychain is empty."
+            : "'\(name)' cannot be the name of a keychain. A path contains a '/': './\(name)'.")
+}
 
 /// Refuses the name of a file that is empty, or `-`, which means standard input or output to users of other programs.
 ///

@@ -42,7 +42,7 @@ struct KeychainFS: ParsableCommand {
         guard isatty(STDOUT_FILENO) == 1 else { throw CleanExit.helpRequest() }
         try reporting { () throws(CLIError) in
             let overview = Overview(
-                keychain: KeychainPath(path: DefaultPaths().keychain), mountPoint: DefaultPaths().mountPoint)
+                keychain: KeychainPath(named: nil), mountPoint: DefaultPaths().mountPoint)
             try Console.result(overview.text)
         }
     }
@@ -64,17 +64,20 @@ extension CommandName {
     }
 }
 
-/// The option that names the keychain file.
+/// The option that names the keychain.
 struct KeychainOption: ParsableArguments {
     @Option(
-        name: .customLong("keychain"), help: "The keychain file. (default: ~/.local/share/keychainfs/login.keychain)",
+        name: .customLong("keychain"),
+        help: ArgumentHelp(
+            "The keychain: a name, or a path, which contains a '/'. (default: login)",
+            discussion: "The name NAME is the file ~/.local/share/keychainfs/NAME.keychain."),
         completion: .file())
-    var file: String?
+    var name: String?
 
-    var path: String { DefaultPaths.absolute(file ?? DefaultPaths().keychain) }
+    var file: KeychainPath { KeychainPath(named: name) }
 
     func validate() throws {
-        try requireFileName(file, of: "keychain file")
+        try requireKeychainName(name)
     }
 }
 

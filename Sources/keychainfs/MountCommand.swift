@@ -54,7 +54,7 @@ struct MountCommand: ParsableCommand {
     var secretKind: String?
 
     func validate() throws {
-        if keychain.file != nil, mountOptions.second != nil {
+        if keychain.name != nil, mountOptions.second != nil {
             throw ValidationError("The keychain is named twice: with --keychain and before the mount point.")
         }
         if locked, unlocking.isNamed {
@@ -71,7 +71,7 @@ struct MountCommand: ParsableCommand {
         try reporting(hasSecrets: true) { () throws(CLIError) in
             let options = try MountOptionList(options + locks.mountOptions + flagOptions)
             let operation = MountOperation(
-                keychain: mountOptions.keychain ?? keychain.path, mountPoint: mountOptions.mountPoint, options: options,
+                keychain: mountOptions.keychain ?? keychain.file, mountPoint: mountOptions.mountPoint, options: options,
                 isForeground: foreground, makesKeychain: create, acceptsRollback: acceptRollback,
                 inheritedKind: secretKind)
             if inBackground {
@@ -87,20 +87,20 @@ struct MountCommand: ParsableCommand {
 struct MountTargetOptions: ParsableArguments {
     @Argument(
         help: ArgumentHelp(
-            "The mount point, or the keychain file if a mount point follows. (default: KEYCHAINFS_MOUNT or ~/Keychain)",
+            "The mount point, or the keychain if a mount point follows. (default: KEYCHAINFS_MOUNT or ~/Keychain)",
             valueName: "keychain-or-mount-point"), completion: .file())
     var first: String?
     @Argument(
-        help: ArgumentHelp("The mount point, after a keychain file.", valueName: "mount-point"),
+        help: ArgumentHelp("The mount point, after a keychain.", valueName: "mount-point"),
         completion: .directory)
     var second: String?
 
-    /// The keychain file; nil if the command line does not name it here.
-    var keychain: String? { second == nil ? nil : first.map(DefaultPaths.absolute) }
+    /// The keychain; nil if the command line does not name it here.
+    var keychain: KeychainPath? { second == nil ? nil : KeychainPath(named: first) }
     var mountPoint: String { DefaultPaths.absolute(second ?? first ?? DefaultPaths().mountPoint) }
 
     func validate() throws {
-        if second != nil { try requireFileName(first, of: "keychain file") }
+        if second != nil { try requireKeychainName(first) }
         try requireFileName(second ?? first, of: "mount point")
     }
 }
@@ -152,7 +152,8 @@ struct MountHelperCommand: ParsableCommand {
             let options = try MountOptionList(options, isSloppy: isSloppy)
             guard !pretends else { return }
             let operation = MountOperation(
-                keychain: DefaultPaths.absolute(source), mountPoint: DefaultPaths.absolute(mountPoint),
+                keychain: KeychainPath(path: DefaultPaths.absolute(source)),
+                mountPoint: DefaultPaths.absolute(mountPoint),
                 options: options,
                 isForeground: false, makesKeychain: false, acceptsRollback: false)
             let other = UnlockSource.passphrase(PassphraseSource(option: nil))

@@ -28,14 +28,14 @@ struct SlotTargetOptions: ParsableArguments {
 
     func validate() throws {
         try requireFileName(mountPoint, of: "mount point")
-        if mountPoint != nil, keychain.file != nil {
+        if mountPoint != nil, keychain.name != nil {
             throw ValidationError("--keychain and a mount point exclude each other.")
         }
     }
 
     func editing() throws(CLIError) -> SlotCommandRunner {
         SlotCommandRunner(
-            keychain: keychain.path, mountPoint: mountPoint.map(DefaultPaths.absolute), owner: try .named(owner),
+            keychain: keychain.file, mountPoint: mountPoint.map(DefaultPaths.absolute), owner: try .named(owner),
             showMessage: Console.message)
     }
 }

@@ -48,7 +48,7 @@ struct CompletionTests {
     @Test(
         "the kind of a value follows from the option or the position",
         arguments: [
-            ("mount --keychain ", CompletionQuery.path), ("mount --keychain=/x", .path),
+            ("mount --keychain ", CompletionQuery.keychain), ("mount --keychain=/x", .keychain),
             ("mount --foreground ", .mountPoint),
             ("mount ", .mountPoint), ("mount -- -x", .mountPoint),
             ("slot remove ", .slot(keychain: nil)),

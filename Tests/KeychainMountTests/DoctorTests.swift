@@ -166,7 +166,8 @@ import Testing
     func names() throws {
         let machine = try FakeMachine()
         let diagnosis = Doctor(
-            keychain: machine.root + "/home/data/login.keychain", mountPoint: machine.root + "/home/mnt",
+            keychain: KeychainPath(path: machine.root + "/home/data/login.keychain"),
+            mountPoint: machine.root + "/home/mnt",
             locations: DefaultPaths(environment: ["HOME": machine.root + "/home"]), host: HostInfo(root: machine.root)
         ).examine()
         #expect(
@@ -189,7 +190,7 @@ extension FakeMachine {
     ) throws -> Diagnosis.Finding {
         let environment = ["HOME": root + "/home"].merging(variables) { $1 }
         let diagnosis = Doctor(
-            keychain: root + "/home/data/login.keychain", mountPoint: root + "/home/mnt",
+            keychain: KeychainPath(path: root + "/home/data/login.keychain"), mountPoint: root + "/home/mnt",
             locations: DefaultPaths(environment: environment), host: HostInfo(root: root), user: user
         ).examine()
         let found = diagnosis.findings.filter { $0.name == name }

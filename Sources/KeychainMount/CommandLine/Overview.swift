@@ -71,23 +71,25 @@ package struct Overview: Sendable {
                     ("keychainfs doctor", "check the requirements of a mount"),
                 ]
         }
-        let place = mount.mountPoint == defaultMountPoint ? "" : " " + ShellWord.quoted(mount.mountPoint)
+        func command(_ name: String) -> String {
+            MountPointCommand.text(name, mount.mountPoint, default: defaultMountPoint)
+        }
         switch mount.state {
         case LockState.unlocked.text:
             return [
-                ("ls \(ShellWord.quoted(mount.mountPoint))", "list it"), ("keychainfs lock" + place, "lock it"),
+                ("ls \(ShellWord.quoted(mount.mountPoint))", "list it"), (command("lock"), "lock it"),
                 ("keychainfs search WORD", "find items"),
             ]
         case LockState.locked.text, LockState.beforeFirstUnlock.text:
             return [
-                ("keychainfs unlock" + place, "unlock it"), ("keychainfs status" + place, "show its state"),
-                ("keychainfs unmount" + place, "unmount it"),
+                (command("unlock"), "unlock it"), (command("status"), "show its state"),
+                (command("unmount"), "unmount it"),
             ]
         default:
             return [
-                ("keychainfs mount" + place, "clean up and mount again"),
-                ("keychainfs status" + place, "show why it does not respond"),
-                ("keychainfs unmount" + place, "unmount it"),
+                (command("mount"), "clean up and mount again"),
+                (command("status"), "show why it does not respond"),
+                (command("unmount"), "unmount it"),
             ]
         }
     }

@@ -4,6 +4,8 @@ enum CompletionQuery: Hashable, Sendable {
     case words([Completion])
     /// A file or a directory.
     case path
+    /// The name or the path of a keychain, or a directory.
+    case keychain
     /// A directory, or the mount point of a keychain.
     case mountPoint
     /// The number of a key slot of this keychain; nil for the default one.
@@ -122,6 +124,7 @@ private struct CommandLineState {
     private func value(of argument: CommandTree.Argument, _ current: String) -> CompletionQuery {
         switch argument.valueName {
         case "id": return .slot(keychain: keychain)
+        case "keychain", "keychain-or-mount-point": return .keychain
         case "options": return .words(Self.mountOptions(after: current).map { Completion($0) })
         default: break
         }

@@ -87,6 +87,7 @@ package struct CompletionResult: Sendable {
         switch query {
         case .words(let words): return words.map { Completion(option + $0.word, $0.description) }
         case .path: return list(["paths", typed]).map { Completion(option + $0) }
+        case .keychain: return list(["keychains", typed]).map { Completion(option + $0) }
         case .mountPoint:
             let mounted = MountedKeychains.ofCaller
             let directories = list(["directories", typed]).filter { !mounted.contains(String($0.dropLast())) }
@@ -115,18 +116,26 @@ package struct CompletionResult: Sendable {
         case ("paths", 2): found = PathCompletion.candidates(for: arguments[1], home: home)
         case ("directories", 2):
             found = PathCompletion.candidates(for: arguments[1], home: home, onlyDirectories: true)
+        case ("keychains", 2): found = keychains(for: arguments[1], home: home)
         case ("slots", 2): found = slots(keychain: arguments[1], home: home)
         default: found = []
         }
         return found.map { $0 + "\0" }.joined()
     }
 
-    /// - Parameter keychain: The file, which may start with `~/`; empty for the default one.
+    /// Returns names and directories, or the files in the typed directory: a file without a `/` is not named by its name.
+    private static func keychains(for typed: String, home: String) -> [String] {
+        guard !typed.contains("/") else { return PathCompletion.candidates(for: typed, home: home) }
+        return KeychainPath.names(in: DefaultPaths())
+            + PathCompletion.candidates(for: typed, home: home, onlyDirectories: true)
+    }
+
+    /// - Parameter keychain: A name, or a path, which may start with `~/`; empty for the default one.
     private static func slots(keychain: String, home: String) -> [String] {
         let path = keychain.hasPrefix("~/") ? home + keychain.dropFirst() : keychain
+        guard path.isEmpty || KeychainPath.isPathOrName(path) else { return [] }
         let slots = SlotCommandRunner(
-            keychain: DefaultPaths.absolute(path.isEmpty ? DefaultPaths().keychain : path), mountPoint: nil,
-            owner: .caller,
+            keychain: KeychainPath(named: path.isEmpty ? nil : path), mountPoint: nil, owner: .caller,
             showMessage: { _ in })
         guard let list = try? slots.list() else { return [] }
         return list.slots.map { "\($0.id) \($0.kind)" }

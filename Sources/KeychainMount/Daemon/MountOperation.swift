@@ -24,11 +24,11 @@ package struct MountOperation: Sendable {
     private let inheritedKind: SlotKind
 
     package init(
-        keychain: String, mountPoint: String, options: MountOptionList, isForeground: Bool, makesKeychain: Bool,
+        keychain: KeychainPath, mountPoint: String, options: MountOptionList, isForeground: Bool, makesKeychain: Bool,
         acceptsRollback: Bool, inheritedKind: String? = nil
     ) {
         self.inheritedKind = inheritedKind.flatMap(SlotKind.init(name:)) ?? .passphrase
-        file = KeychainPath(path: keychain)
+        file = keychain
         self.mountPoint = mountPoint
         self.options = options
         self.isForeground = isForeground
@@ -101,19 +101,26 @@ package struct MountOperation: Sendable {
         do throws(MountPointError) {
             _ = try MountDirectory(at: mountPoint)
         } catch {
+            if !isKeychainInsteadOfMountPoint(error) { try checkKeychain() }
             throw CLIError(error, mountPoint: mountPoint)
         }
         guard !MountedKeychains.contain(mountPoint) else {
             throw CLIError(.badMountPoint, "\(mountPoint) is in a mounted keychain. Name a directory on a disk.")
         }
-        guard file.exists || makesKeychain else {
-            throw CLIError(
-                .noKeychain,
-                "There is no keychain at \(file.path). Make one with 'keychainfs create', or mount --create.")
-        }
+        try checkKeychain()
         if let other = MountedKeychains.mountPoint(of: file.path), file.exists {
             throw file.inUse(mountedAt: other)
         }
+    }
+
+    private func checkKeychain() throws(CLIError) {
+        guard file.exists || makesKeychain else { throw file.missing }
+    }
+
+    /// Whether the argument is probably a keychain without its mount point. The message about that helps more than one about a
+    /// missing default keychain.
+    private func isKeychainInsteadOfMountPoint(_ error: MountPointError) -> Bool {
+        error == .notDirectory || error == .missing && KeychainPath(nameOfMountPoint: mountPoint)?.exists == true
     }
 
     /// Creates the default mount point if necessary. If that fails, the following check reports the reason.
@@ -208,19 +215,32 @@ extension CLIError {
     init(_ error: MountPointError, mountPoint: String) {
         let advice =
             switch error {
-            case .missing: "\(mountPoint) does not exist. Create it with 'mkdir \(ShellWord.quoted(mountPoint))'."
+            case .missing: Self.missingMountPoint(mountPoint)
             case .notDirectory:
                 """
                 \(mountPoint) is not a directory. Name an empty one; if this is the keychain, name its mount point too: \
                 'keychainfs mount \(ShellWord.quoted(mountPoint)) MOUNTPOINT'.
                 """
             case .notEmpty: "\(mountPoint) is not empty. Name an empty directory: a mount would hide its contents."
+            case .alreadyMounted(MountedKeychains.type):
+                """
+                A keychain is mounted at \(mountPoint) already, and keeps the options of its mount. To change them, \
+                '\(MountPointCommand.text("unmount", mountPoint))' it, and mount it with the new ones. For another keychain, name another directory.
+                """
             case .alreadyMounted(let type):
                 "Something is mounted at \(mountPoint) already (\(type)). Unmount it first, or name another directory."
             case .notOwned: "\(mountPoint) belongs to another user. Name one of your directories."
             case .system(let error, _): "\(mountPoint) cannot be mounted on: \(error)."
             }
         self.init(.badMountPoint, advice)
+    }
+
+    private static func missingMountPoint(_ mountPoint: String) -> String {
+        let advice = "\(mountPoint) does not exist. Create it with 'mkdir \(ShellWord.quoted(mountPoint))'."
+        guard let keychain = KeychainPath(nameOfMountPoint: mountPoint), keychain.exists else { return advice }
+        return """
+            \(advice) If it is the keychain \(keychain.path), name its mount point too: 'keychainfs mount \(keychain.argument) MOUNTPOINT'.
+            """
     }
 
     /// Maps the reason why mounting failed to a message with the remedy.

@@ -9,8 +9,7 @@ extension Doctor {
 
     private var keychainFile: Diagnosis.Finding {
         guard permissions(keychain) != nil else {
-            return .init(
-                "keychain", .warning, "There is no keychain \(keychain).", "Make one with 'keychainfs create'.")
+            return .init("keychain", .warning, "There is no keychain \(keychain).", file.creationAdvice)
         }
         return privateFile("keychain", keychain, "The keychain")
     }

@@ -3,7 +3,7 @@ import Foundation
 
 /// Checks all requirements of a mount, without a mount and without a passphrase. Changes nothing.
 package struct Doctor: Sendable {
-    let keychain: String
+    let file: KeychainPath
     let mountPoint: String
     let locations: DefaultPaths
     let host: HostInfo
@@ -11,15 +11,18 @@ package struct Doctor: Sendable {
     let user: UInt32
 
     package init(
-        keychain: String, mountPoint: String, locations: DefaultPaths = DefaultPaths(), host: HostInfo = HostInfo(),
+        keychain: KeychainPath, mountPoint: String, locations: DefaultPaths = DefaultPaths(),
+        host: HostInfo = HostInfo(),
         user: UInt32 = geteuid()
     ) {
-        self.keychain = keychain
+        file = keychain
         self.mountPoint = mountPoint
         self.locations = locations
         self.host = host
         self.user = user
     }
+
+    var keychain: String { file.path }
 
     package func examine() -> Diagnosis {
         Diagnosis(findings: mounting + memory + files + machine + mountPointWarnings)

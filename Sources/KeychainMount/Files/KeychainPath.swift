@@ -11,10 +11,17 @@ import SystemPackage
 package struct KeychainPath: Sendable {
     package let path: String
     let locations: DefaultPaths
+    /// The name without a path by which the user has named it; nil otherwise.
+    let typedName: String?
 
     package init(path: String, locations: DefaultPaths = DefaultPaths()) {
+        self.init(path: path, locations: locations, typedName: nil)
+    }
+
+    init(path: String, locations: DefaultPaths, typedName: String?) {
         self.path = path
         self.locations = locations
+        self.typedName = typedName
     }
 
     /// Creates a new keychain, after reading its passphrase.
@@ -44,7 +51,9 @@ package struct KeychainPath: Sendable {
     }
 
     /// Whether a file of any type has that name.
-    package var exists: Bool { (try? FileManager.default.attributesOfItem(atPath: path)) != nil }
+    package var exists: Bool { Self.exists(at: path) }
+
+    static func exists(at path: String) -> Bool { (try? FileManager.default.attributesOfItem(atPath: path)) != nil }
 
     /// Opens the keychain, locked. For reading only, nothing is written anywhere.
     ///
@@ -61,7 +70,7 @@ package struct KeychainPath: Sendable {
                 try isReadOnly
                 ? readOnlyStore(isBackup: isBackup) : SQLiteRecordStore.open(path: path, refusesOtherWriters: true)
         } catch {
-            throw CLIError(error, keychain: path)
+            throw openingFailed(error)
         }
         return try opened(store, isBackup: isBackup, isExamination: isExamination)
     }
@@ -77,11 +86,16 @@ package struct KeychainPath: Sendable {
         } catch .needsRecovery {
             store = nil
         } catch {
-            throw CLIError(error, keychain: path)
+            throw openingFailed(error)
         }
         if let store { return try opened(store, isBackup: false, isExamination: isExamination) }
         return try opened(
             RecoveredCopy.open(path, log: interruptedOperations.log), isBackup: false, isExamination: isExamination)
+    }
+
+    private func openingFailed(_ error: StoreOpenError) -> CLIError {
+        if case .notFound = error { return missing }
+        return CLIError(error, keychain: path)
     }
 
     /// Opens the store for reading. A backup may be on a medium without permissions, so other users may have write
@@ -200,13 +214,9 @@ package struct KeychainPath: Sendable {
     func inUse(mountedAt mountPoint: String) -> CLIError {
         let daemon = (try? MountClient(mountPoint: mountPoint).status().pid).map { "by process \($0)" } ?? "there"
         return CLIError(
-            .inUse, "\(path) is mounted at \(mountPoint) \(daemon). Use it there, or 'keychainfs unmount' it.")
-    }
-
-    /// The command that mounts this keychain at the default mount point.
-    package var mountCommand: String {
-        path == DefaultPaths.absolute(locations.keychain)
-            ? "keychainfs mount" : "keychainfs mount --keychain \(ShellWord.quoted(path))"
+            .inUse,
+            "\(path) is mounted at \(mountPoint) \(daemon). Use it there, or '\(MountPointCommand.text("unmount", mountPoint))' it."
+        )
     }
 
     /// The error of creating a keychain where there is a file. It never advises to remove that file, which may be the only
@@ -225,8 +235,7 @@ extension CLIError {
     /// Maps the reason why a store cannot be opened to a message for the user.
     init(_ error: StoreOpenError, keychain path: String) {
         switch error {
-        case .notFound:
-            self.init(.noKeychain, "There is no keychain at \(path). Make one with 'keychainfs create'.")
+        case .notFound: self = KeychainPath(path: path).missing
         case .alreadyExists: self = KeychainPath(path: path).alreadyExists
         case .leftoverFile(let file):
             self.init(
@@ -299,7 +308,9 @@ extension CLIError {
             return
         }
         self.init(
-            .inUse, "\(path) is mounted at \(mount) by process \(processID). Use it there, or 'keychainfs unmount' it.")
+            .inUse,
+            "\(path) is mounted at \(mount) by process \(processID). Use it there, or '\(MountPointCommand.text("unmount", mount))' it."
+        )
     }
 }
 

@@ -76,7 +76,9 @@ package struct Repair: Sendable {
     private func checkPlace() throws(CLIError) {
         guard let mountPoint = file.mountPoint else { return }
         throw CLIError(
-            .inUse, "\(file.path) is mounted at \(mountPoint). 'keychainfs unmount' it before it is repaired.")
+            .inUse,
+            "\(file.path) is mounted at \(mountPoint). '\(MountPointCommand.text("unmount", mountPoint))' it before it is repaired."
+        )
     }
 
     /// Opens the store for this process alone, with the contents of its log; nil if SQLite cannot open it any more.

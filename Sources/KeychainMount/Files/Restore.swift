@@ -54,7 +54,9 @@ package struct Restore: Sendable {
     private func checkTarget() throws(CLIError) {
         if let mountPoint = MountedKeychains.mountPoint(of: target.path) {
             throw CLIError(
-                .inUse, "\(target.path) is mounted at \(mountPoint). 'keychainfs unmount' it before it is replaced.")
+                .inUse,
+                "\(target.path) is mounted at \(mountPoint). '\(MountPointCommand.text("unmount", mountPoint))' it before it is replaced."
+            )
         }
         guard !MountedKeychains.contain(FilePath(target.path).removingLastComponent().string) else {
             throw CLIError(.usage, "\(target.path) is in a mounted keychain. Name a file on a disk.")

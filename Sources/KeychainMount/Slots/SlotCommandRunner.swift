@@ -10,9 +10,9 @@ package struct SlotCommandRunner {
     ///   - mountPoint: Nil for the keychain of that file, mounted or not.
     ///   - owner: The required owner of a mount that gets the secrets.
     ///   - showMessage: Called with messages.
-    package init(keychain path: String, mountPoint: String?, owner: MountOwner, showMessage: @escaping (String) -> Void)
-    {
-        let file = KeychainPath(path: path)
+    package init(
+        keychain file: KeychainPath, mountPoint: String?, owner: MountOwner, showMessage: @escaping (String) -> Void
+    ) {
         guard let mountPoint = mountPoint ?? file.mountPoint else {
             self.init(FileSlotBackend(file, showMessage: showMessage), showMessage: showMessage)
             return

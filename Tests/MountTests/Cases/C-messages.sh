@@ -64,7 +64,7 @@ done << 'TABLE'
 15|mount --keychain $CASE_DIR/text $CASE_DIR/missing|$CASE_DIR/missing does not exist. Create it with 'mkdir $CASE_DIR/missing'.
 15|mount $KEYCHAIN|if this is the keychain, name its mount point too: 'keychainfs mount $KEYCHAIN MOUNTPOINT'.
 15|mount $KEYCHAIN $CASE_DIR/full|is not empty. Name an empty directory
-11|check --keychain $CASE_DIR/none|There is no keychain at $CASE_DIR/none. Make one with 'keychainfs create'
+11|check --keychain $CASE_DIR/none|There is no keychain at $CASE_DIR/none. Make one with 'keychainfs create --keychain $CASE_DIR/none'
 12|slot list --keychain $CASE_DIR/text|is not a keychain. Name another file with --keychain.
 20|create|$KEYCHAIN exists already, and was not changed. It is mounted at $MNT. For a new one, name another file with --keychain.
 20|create --keychain $CASE_DIR/text|If it is your keychain, mount it with 'keychainfs mount --keychain $CASE_DIR/text'.

@@ -1,5 +1,5 @@
 # C: a name of a file that is empty, or '-', is refused (64) in every option and argument of every command, and no file is created. Only
-# the options of passphrases read standard input. './-' is a file.
+# the options of passphrases read standard input. './-' is a file. C11-names has the other names that no keychain can have.
 . "${0%/*}/lib.sh"
 create_keychain; mkdir "$CASE_DIR/empty"; cd "$CASE_DIR/empty"
 KEYCHAINFS_MOUNT="$CASE_DIR/nowhere" python3 -I - "$KEYCHAINFS" <<'PY' || fail "a name was accepted"
@@ -12,8 +12,8 @@ def refused(words, name):
     global tried
     tried += 1
     done = subprocess.run([program, *words], stdin=subprocess.DEVNULL, capture_output=True, text=True)
-    wanted = "standard input" if name == "-" else "empty"
-    assert done.returncode == 64 and wanted in done.stderr and not done.stdout, (words, done)
+    wanted = {"-": ("standard input", "'-' cannot be the name of a keychain"), "": ("empty",)}[name]
+    assert done.returncode == 64 and any(text in done.stderr for text in wanted) and not done.stdout, (words, done)
     assert os.listdir(".") == [], (words, os.listdir("."))
 
 def is_file(argument):

@@ -70,6 +70,14 @@ mkdir -p "$MNT/internet-passwords/example.com,protocol=https"; printf x > "$MNT/
 completes "[show][$MNT/internet-passwords/example.com,protocol=https/alice]" "keychainfs show $MNT/internet-passwords/example.com,protocol=https/a"
 joined
 [ ! -e "$CASE_DIR/work/x" ] && [ ! -e x ] || fail "a completion executed the name of an item"
+# Names of keychains and directories; files only after a slash (C11).
+mkdir "$CASE_DIR/work/sub"; touch "$CASE_DIR/work/plain" "${KEYCHAIN%/*}/work.keychain"
+keychains() { cd "$CASE_DIR/work"; "$KEYCHAINFS" complete bash "keychainfs $1" "${1##* }" | tr '\n' ' '; }
+expect 'login work ' "$(keychains 'check --keychain ' | tr ' ' '\n' | grep -v / | tr '\n' ' ')" "names of keychains"
+[[ "$(keychains 'mount ')" == *'login work '*sub/* ]] || fail "the first argument of mount: $(keychains 'mount ')"
+expect './plain ' "$(keychains 'check --keychain ./p')" "a path"; expect '' "$(keychains 'check --keychain p')" "a file without a path"
+[[ "$(keychains 'slot remove --keychain login ')" == 1* ]] || fail "the slots of a named keychain"
+rm -r "$CASE_DIR/work/"{sub,plain} "${KEYCHAIN%/*}/work.keychain"
 # Locked and hung: no candidates, no message, no wait.
 candidates() { "$KEYCHAINFS" complete bash "keychainfs show $1" "$1" 2>&1; }
 expect "$G/s2/a b" "$(candidates "$G/s2/")" "candidates while unlocked"

@@ -18,7 +18,7 @@ expect_code 64 slot add --kind keyfile --key-file "$MNT/generic-passwords/s/key"
 unmount_keychain
 for f in key large small; do mount_keychain --key-file $f; expect x "$(cat "$MNT/generic-passwords/s/x")" "mounted with $f"; unmount_keychain; done
 "$KEYCHAINFS" check --key-file key > /dev/null; "$KEYCHAINFS" backup --key-file key copy > /dev/null
-"$KEYCHAINFS" backup --verify --key-file key copy > /dev/null; XDG_STATE_HOME="$CASE_DIR/elsewhere" "$KEYCHAINFS" restore --key-file key --keychain restored copy
+"$KEYCHAINFS" backup --verify --key-file key copy > /dev/null; XDG_STATE_HOME="$CASE_DIR/elsewhere" "$KEYCHAINFS" restore --key-file key --keychain ./restored copy
 mount_keychain -o "key_file=$CASE_DIR/key"; expect unlocked "$(status state)" "the mount option"; unmount_keychain
 chmod 640 key; expect_code 18 "$KEYCHAINFS" mount "$MNT" -o "key_file=$CASE_DIR/key" > /dev/null
 "$KEYCHAINFS" check --key-file key > /dev/null 2> said; grep -q 'can be read by others' said || fail "no warning"; chmod 600 key
@@ -46,5 +46,5 @@ slot remove 5; slot add --new-key-file control; "$KEYCHAINFS" check --key-file c
 # A failed change leaves no key file behind.
 (umask 077; echo wrong > wrong); expect_code 10 slot add --passphrase-file wrong --kind keyfile --key-file new > /dev/null; [ ! -e new ] || fail "a key file of no slot"
 expect_code 1 slot add --new-key-file none/key > /dev/null; expect 4 "$(slot list | wc -l)" "slots"
-expect_code 64 "$KEYCHAINFS" mount "$MNT" --create --keychain fresh --key-file key > /dev/null; [ ! -e fresh ] || fail "a keychain without a passphrase"
+expect_code 64 "$KEYCHAINFS" mount "$MNT" --create --keychain ./fresh --key-file key > /dev/null; [ ! -e fresh ] || fail "a keychain without a passphrase"
 /usr/bin/python3 -I "${0%/*}/StoreFormat/read-store" "$KEYCHAIN" --key-file large --device-key "$XDG_STATE_HOME/keychainfs/device.key" --verify || fail "read-store"

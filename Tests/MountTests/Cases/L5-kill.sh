@@ -6,7 +6,7 @@ now=p0; (umask 077; echo 'secret 0' > p0); create_keychain --passphrase-file p0
 "$KEYCHAINFS" mount "$MNT" --passphrase-file p0; mkdir "$MNT/generic-passwords/s"; printf x > "$MNT/generic-passwords/s/x"; unmount_keychain
 old=0 new=0
 # About as long as a change takes, so that the kill comes during one.
-create_keychain --keychain tried --passphrase-file p0; began=${EPOCHREALTIME/./}; "$KEYCHAINFS" slot change 1 --keychain tried --passphrase-file p0 --new-passphrase-file p0 2> /dev/null
+create_keychain --keychain ./tried --passphrase-file p0; began=${EPOCHREALTIME/./}; "$KEYCHAINFS" slot change 1 --keychain ./tried --passphrase-file p0 --new-passphrase-file p0 2> /dev/null
 took=$((${EPOCHREALTIME/./} - began))
 rest() { local delay=$((took * (n + 1) / 12 + RANDOM % (took / 10))); sleep "$((delay / 1000000)).$(printf %06d $((delay % 1000000)))"; }
 for n in $(seq "$(rounds 14)"); do

@@ -14,7 +14,7 @@ expect two "$(cat "$MNT/generic-passwords/only/two")" "an item of a directory's 
 
 # In no backup.
 "$KEYCHAINFS" backup copy > said; grep -q 'In no backup (WhenPasscodeSetThisDeviceOnly): 2' said || fail "backup: $(cat said)"
-"$KEYCHAINFS" restore --keychain restored copy; mkdir other; "$KEYCHAINFS" mount --keychain restored other
+"$KEYCHAINFS" restore --keychain ./restored copy; mkdir other; "$KEYCHAINFS" mount --keychain ./restored other
 expect keep "$(ls other/generic-passwords/s)" "restored"; expect_errno ENOENT cat other/generic-passwords/s/one; "$KEYCHAINFS" unmount other
 
 # The last passphrase slot: a terminal asks for confirmation; without one the removal is refused.
