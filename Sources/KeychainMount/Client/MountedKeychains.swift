@@ -10,8 +10,16 @@ enum MountedKeychains {
 
     /// The mount points of the calling user's keychains, including those whose daemon has died.
     static var ofCaller: [String] {
-        ((try? MountTable.current())?.entries ?? [])
-            .filter { $0.type == type && MountOwner.caller.requirement.accepts($0) }.map(\.path)
+        ((try? MountTable.current())?.entries ?? []).filter(isOfCaller).map(\.path)
+    }
+
+    /// The calling user's keychains, each as the list of its views.
+    static func ofCaller(in table: MountTable) -> [[MountTable.Entry]] {
+        Array(Dictionary(grouping: table.entries.filter(isOfCaller), by: \.device).values)
+    }
+
+    private static func isOfCaller(_ entry: MountTable.Entry) -> Bool {
+        entry.type == type && MountOwner.caller.requirement.accepts(entry)
     }
 
     /// Returns the mount point of a keychain's file; nil if it is not mounted. A mount whose daemon has ended does not count, such as

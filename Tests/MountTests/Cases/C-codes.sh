@@ -172,7 +172,7 @@ PY
 U=(--passphrase-file --key-file --recovery)
 help create --keychain --passphrase-file --kdf
 help mount --keychain "${U[@]}" --foreground --create --locked --accept-rollback --lock-after --lock-at-most --lock-on -o
-help unmount; help lock; help show --json; help unlock "${U[@]}" --owner --accept-rollback; help status --json --quiet
+help unmount; help lock --all; help show --json; help unlock "${U[@]}" --owner --accept-rollback; help status --json --quiet
 help search --mount --class --ignore-case --json --null; help check --keychain "${U[@]}" --json
 help backup --keychain "${U[@]}" --verify --json; help restore --keychain "${U[@]}" --replace
 help "slot list" --keychain --json; help "slot add" --keychain --owner "${U[@]}" --kind --new-passphrase-file --new-key-file --weak-key-file

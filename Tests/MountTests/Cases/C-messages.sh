@@ -54,6 +54,7 @@ done << 'TABLE'
 64|unlock --recovery --key-file x|--key-file and --recovery exclude each other.
 64|check --yes|--yes and --accept-rollback belong to --repair.
 64|check --repair --compact|Use either --repair or --compact.
+64|lock --all x|--all and a mount point exclude each other.
 64|status --json --quiet|--json and --quiet exclude each other.
 64|search --json -0|--json and -0 exclude each other.
 64|search lable=x|There is no attribute 'lable' to search for. There are: account,
