@@ -74,12 +74,14 @@ struct UnlockCommand: ParsableCommand {
 
 struct StatusCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "status", abstract: "Show the state of a mounted keychain.",
+        commandName: "status",
+        abstract: "Show the state of a mounted keychain, which is named by its mount point or with --keychain.",
         discussion: """
             Exit codes: 0 mounted, with --quiet also unlocked; 17 not mounted; 23 locked (only with --quiet); 30 the daemon \
             does not respond.
             """)
 
+    @OptionGroup var keychain: KeychainOption
     @OptionGroup var mountPoint: MountPointArgument
     @Flag(help: "As JSON, for scripts.")
     var json = false
@@ -87,24 +89,32 @@ struct StatusCommand: ParsableCommand {
     var quiet = false
 
     func validate() throws {
+        if keychain.name != nil, mountPoint.mountPoint != nil {
+            throw ValidationError("--keychain and a mount point exclude each other.")
+        }
         if json, quiet { throw ValidationError("--json and --quiet exclude each other.") }
     }
 
     func run() throws {
         if quiet { return try runQuietly() }
         try reporting { () throws(CLIError) in
-            let status = try MountClient(mountPoint: mountPoint.path).status()
+            let status = try self.status()
             try Console.result(json ? status.jsonText : status.text)
         }
     }
 }
 
 extension StatusCommand {
+    private func status() throws(CLIError) -> StatusReport {
+        let place = keychain.name == nil ? mountPoint.path : try keychain.file.requireMountPoint()
+        return try MountClient(mountPoint: place).status()
+    }
+
     private func runQuietly() throws {
         ProcessSetup.run(hasSecrets: false)
         let code: KeychainMount.ExitCode
         do throws(CLIError) {
-            code = try MountClient(mountPoint: mountPoint.path).status().isUnlocked ? .success : .locked
+            code = try status().isUnlocked ? .success : .locked
         } catch {
             code = error.exitCode
         }

@@ -161,6 +161,15 @@ package struct KeychainPath: Sendable {
         }
     }
 
+    /// Returns the mount point of a keychain that must be mounted.
+    package func requireMountPoint() throws(CLIError) -> String {
+        guard exists || MountedKeychains.mountPoint(of: path) != nil else { throw missing }
+        guard let mountPoint else {
+            throw CLIError(.notMounted, "\(path) is not mounted. Mount it with '\(mountCommand)'.")
+        }
+        return mountPoint
+    }
+
     /// Verifies every row of a backup, which is opened for reading only and may be of any age.
     package func verifyBackup(unlocking source: UnlockSource, showMessage: (String) -> Void) throws(CLIError)
         -> CheckResult

@@ -7,6 +7,7 @@ DATA="${KEYCHAIN%/*}"; STORE="$DATA/work.keychain"
 mkdir "$CASE_DIR/w" "$CASE_DIR/elsewhere"; cd "$CASE_DIR/w"
 says() { grep -qF -- "$1" "$CASE_DIR/said" || fail "no '$1' in: $(cat "$CASE_DIR/said")"; }
 code() { local wanted=$1; shift; expect_code "$wanted" "$KEYCHAINFS" "$@" > "$CASE_DIR/said" < /dev/null; }
+expect_quiet() { local code=0; "$KEYCHAINFS" status --quiet --keychain "$2" > "$CASE_DIR/said" 2>&1 || code=$?; expect "$1" "$code" "status --quiet --keychain $2"; [ ! -s "$CASE_DIR/said" ] || fail "it printed $(cat "$CASE_DIR/said")"; }
 
 # C12: the first command of a new user.
 code 11 mount; says "There is no keychain at $DATA/login.keychain. Make one with 'keychainfs create'."
@@ -21,9 +22,12 @@ for command in check "slot list" doctor "check --compact"; do code 0 $command --
 code 0 slot add --kind recovery --keychain work.keychain
 code 0 backup --keychain work ./copy
 code 0 mount work "$CASE_DIR/elsewhere"; "$KEYCHAINFS" status "$CASE_DIR/elsewhere" | grep -qF "$STORE" || fail "mount NAME DIRECTORY"
+code 0 status --keychain work; says "mounted at:  $CASE_DIR/elsewhere"; code 64 status --keychain work "$MNT"
 code 14 mount --keychain work "$MNT"; says "is mounted at $CASE_DIR/elsewhere by process"; says "or 'keychainfs unmount $CASE_DIR/elsewhere' it."
-code 0 unmount "$CASE_DIR/elsewhere"
-code 0 mount --keychain work.keychain; code 0 unmount
+code 0 unmount "$CASE_DIR/elsewhere"; code 17 status --keychain work; says "$STORE is not mounted. Mount it with 'keychainfs mount --keychain work'."
+code 11 status --keychain none; says "'keychainfs create --keychain none'"
+for quiet in "work 17" "none 11"; do expect_quiet "${quiet#* }" "${quiet% *}"; done
+code 0 mount --keychain work.keychain -o fsname=x; expect_quiet 0 work; code 0 lock; expect_quiet 23 work; code 0 unmount
 XDG_DATA_HOME="$CASE_DIR/x" code 0 create --kdf test --keychain work; [ -f "$CASE_DIR/x/keychainfs/work.keychain" ] || fail "XDG_DATA_HOME"
 
 # Files in the working directory are named by a path only.

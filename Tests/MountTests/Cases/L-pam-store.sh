@@ -14,7 +14,7 @@ mounted() { grep -q " $K fuse\." /proc/self/mounts; }
 user "$KEYCHAINFS" create --kdf test --passphrase-file "$home/passphrase"; mv "$store" "$CASE_DIR/original"
 login() { # LIMIT in milliseconds
     local start=${EPOCHREALTIME/./} took
-    printf 'correct horse\0' | timeout 60 env PAM_TYPE=auth PAM_USER="$A" "$@" "$CASE_DIR/helper" || fail "the login failed ($what)"
+    printf 'correct horse\0' | timeout 60 env PAM_TYPE=auth PAM_SERVICE=sshd PAM_USER="$A" "$@" "$CASE_DIR/helper" || fail "the login failed ($what)"
     took=$(((${EPOCHREALTIME/./} - start) / 1000)); echo "$what: $took ms"
     [ "$took" -le "$limit" ] || fail "$what: the login took $took ms"
 }
