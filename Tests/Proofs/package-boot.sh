@@ -199,7 +199,8 @@ encrypted_credential() {
     systemd-creds encrypt --with-key=host --name=passphrase /etc/keychainfs/app.passphrase /etc/keychainfs/app.cred
     mv /etc/keychainfs/app.passphrase /etc/keychainfs/away
     mkdir -p /etc/systemd/system/keychainfs@app.service.d
-    awk '/^```ini$/ { inside = 1; next } /^```$/ { inside = 0 } inside' /proof/services-and-login.md \
+    awk '/^## A keychain for services/ { here = 1 } /^## fstab/ { here = 0 } here && /^```ini$/ { inside = 1; next }
+        /^```$/ { inside = 0 } inside' /proof/services-and-login.md \
         > /etc/systemd/system/keychainfs@app.service.d/override.conf
     systemctl daemon-reload
     must "the unit starts with an encrypted credential" systemctl restart keychainfs@app
@@ -225,6 +226,34 @@ pam() {
     must "a login without it" sh -c 'printf "correct horse\n" | pamtester login alice authenticate'
     must "mounts nothing" not_mounted "$K"
     must "enabled again" pam-auth-update --enable keychainfs
+}
+
+# logins SCENARIO: of package_logins.py.
+logins() {
+    python3 -I /proof/package_logins.py "$1" > /tmp/logins 2>&1 || { cat /tmp/logins; bad "logins: $1"; }
+    cat /tmp/logins
+    held=$((held + $(grep -c '^ok: ' /tmp/logins)))
+}
+
+lingering_logins() {
+    pam-auth-update --enable keychainfs
+    logins lingering
+    as_alice systemctl --user disable --now keychainfs@login > /dev/null 2>&1
+    must "the unit stops" await 10 not_mounted "$K"
+}
+
+other_logins() {
+    loginctl disable-linger alice
+    must "the user's manager ends" await 60 sh -c '! test -e "/run/user/$(id -u alice)"'
+    logins sessions
+    # Enabled without a manager of the user.
+    systemctl --global enable keychainfs@login > /dev/null 2>&1
+    logins unit
+    pam-auth-update --disable keychainfs
+    logins unit
+    systemctl --global disable keychainfs@login > /dev/null 2>&1
+    loginctl enable-linger alice
+    must "the session of the user" await 30 test -S "/run/user/$(id -u alice)/bus"
 }
 
 helper() {
@@ -282,7 +311,7 @@ archive() {
 
 case $1 in
 first)
-    useradd --create-home --shell /bin/bash alice
+    useradd --create-home --shell /bin/bash --groups sudo alice
     printf 'alice:correct horse\n' | chpasswd
     install -m 600 -o alice /dev/null /home/alice/passphrase
     printf 'correct horse\n' > /home/alice/passphrase
@@ -296,8 +325,8 @@ second)
     must "the system unit is mounted at boot" await 30 mounted /run/keychainfs/app
     equal "and unlocked" secret "$(cat /run/keychainfs/app/generic-passwords/web/key)"
     must "the user unit is mounted at boot" await 30 mounted "$K"
-    as_alice systemctl --user disable --now keychainfs@login > /dev/null 2>&1
-    must "and stops" await 10 not_mounted "$K"
+    lingering_logins
+    other_logins
     pam
     helper
     removal
