@@ -10,7 +10,7 @@ extension StoreOpenError {
             case .noSuchFileOrDirectory, .notDirectory: .notFound
             case .fileExists: .alreadyExists
             case .isDirectory: .notRegularFile
-            case .permissionDenied, .notPermitted: .permissionDenied
+            case .permissionDenied, .notPermitted, .fileNameTooLong: .permissionDenied
             case .readOnlyFileSystem: .readOnlyFileSystem
             case .noSpace, .diskQuotaExceeded: .diskFull
             default: .io(-errno.rawValue)

@@ -29,7 +29,7 @@ package enum StoreOpenError: Error, Hashable, Sendable {
     case unknownFormat(Int)
     /// Another mount or program has the file open; its process ID, or 0 if it is unknown.
     case inUse(processID: Int32)
-    /// The file or its directory cannot be read or written.
+    /// The file or its directory cannot be read or written, or its path is too long.
     case permissionDenied
     /// The file system is mounted read-only: open the file for reading only.
     case readOnlyFileSystem

@@ -20,6 +20,9 @@ public struct MountTable: Sendable {
         /// The options of the file system, the same for all its mounts (`rw`, `allow_other`, …).
         public let options: [String]
 
+        /// Whether this is the mount point. Compared by bytes, because the kernel does not normalize names.
+        public func isMounted(at path: String) -> Bool { self.path.utf8.elementsEqual(path.utf8) }
+
         /// The user who has mounted a FUSE file system, the only one whom it serves without `allow_other`. An ID of the
         /// user namespace of the mount (`user_id=`, fuse(4)). Nil for other file systems.
         public var fuseUserID: UInt32? {
@@ -47,12 +50,14 @@ public struct MountTable: Sendable {
     /// Returns the mount that is visible at `path`, which must be absolute and without symbolic links.
     public func mount(at path: String) -> Entry? {
         let path = Self.withoutTrailingSlash(path)
-        return entries.last { $0.path == path }
+        return entries.last { $0.isMounted(at: path) }
     }
 
     /// Returns the mount that contains `path`, which must be absolute and without symbolic links.
     public func mount(holding path: String) -> Entry? {
-        let holders = entries.filter { $0.path == path || path.hasPrefix($0.path == "/" ? "/" : $0.path + "/") }
+        let holders = entries.filter { entry in
+            entry.isMounted(at: path) || path.utf8.starts(with: (entry.path == "/" ? "/" : entry.path + "/").utf8)
+        }
         let deepest = holders.map(\.path.utf8.count).max()
         return holders.last { $0.path.utf8.count == deepest }
     }

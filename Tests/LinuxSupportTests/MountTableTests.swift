@@ -89,4 +89,12 @@ import Testing
             UserNamespace.outerUserID(of: 7, map: "") == nil && UserNamespace.outerUserID(of: 7, map: "a b c") == nil)
         #expect(UserNamespace.outerUserID(of: 9, map: "0 4294967290 100\n") == nil)
     }
+
+    @Test("C11: paths are compared by bytes, not by canonical equivalence") func normalization() throws {
+        let (composed, decomposed) = ("/m/\u{e9}", "/m/e\u{301}")
+        let table = table("30 1 8:1 / / rw - ext4 /dev/sda1 rw", "41 30 0:50 / \(composed) rw - fuse.keychainfs a rw")
+        #expect(table.mount(at: composed)?.identifier == 41 && table.mount(at: decomposed) == nil)
+        #expect(table.mount(holding: composed + "/x")?.identifier == 41)
+        #expect(table.mount(holding: decomposed + "/x")?.identifier == 30)
+    }
 }

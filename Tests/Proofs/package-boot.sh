@@ -242,14 +242,18 @@ lingering_logins() {
     must "the unit stops" await 10 not_mounted "$K"
 }
 
+# The manager starts units when it starts, and ends some seconds after the last session.
+manager_ends() { must "the user's manager ends" await 60 sh -c '! test -e "/run/user/$(id -u alice)"'; }
+
 other_logins() {
     loginctl disable-linger alice
-    must "the user's manager ends" await 60 sh -c '! test -e "/run/user/$(id -u alice)"'
+    manager_ends
     logins sessions
-    # Enabled without a manager of the user.
     systemctl --global enable keychainfs@login > /dev/null 2>&1
+    manager_ends
     logins unit
     pam-auth-update --disable keychainfs
+    manager_ends
     logins unit
     systemctl --global disable keychainfs@login > /dev/null 2>&1
     loginctl enable-linger alice

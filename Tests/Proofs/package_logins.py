@@ -199,6 +199,10 @@ def unit():
     has_script = subprocess.run(["grep", "-q", "keychainfs-login", "/etc/pam.d/common-auth"]).returncode == 0
     if has_script:
         becomes("the login script and the unit: unlocked", "unlocked")
+        # The manager of the user starts it after the login.
+        end = time.monotonic() + 30
+        while unit_property("Result") != "exec-condition" and time.monotonic() < end:
+            time.sleep(0.2)
         ok("the unit is skipped", unit_property("Result") == "exec-condition" and unit_property("ActiveState") == "inactive",
            unit_property("Result") + unit_property("ActiveState"))
     else:

@@ -75,5 +75,7 @@ struct MountUsers {
         return device?.compactMap { Int($0, radix: 16) }.map(String.init).joined(separator: ":") == mount.device
     }
 
-    private func isPathInMount(_ path: String) -> Bool { path == mount.path || path.hasPrefix(mount.path + "/") }
+    private func isPathInMount(_ path: String) -> Bool {
+        mount.isMounted(at: path) || path.utf8.starts(with: (mount.path + "/").utf8)
+    }
 }

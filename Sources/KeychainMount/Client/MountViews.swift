@@ -23,7 +23,7 @@ struct MountViews {
     ///   - identifier: The ID that the daemon reports; nil if it cannot read it.
     ///   - mountPoint: The mount point that the daemon reports.
     func isMount(of identifier: Int?, at mountPoint: String) -> Bool {
-        identifier.map { $0 == mount.identifier } ?? (mount.path == mountPoint)
+        identifier.map { $0 == mount.identifier } ?? mount.isMounted(at: mountPoint)
     }
 
     /// The paths of the other mounts that still exist.

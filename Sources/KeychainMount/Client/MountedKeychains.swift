@@ -26,7 +26,7 @@ enum MountedKeychains {
     /// a bind mount of one that was unmounted.
     static func mountPoint(of path: String) -> String? {
         mounts(of: path).last { entry in
-            entry.source == path && !MountClient(mountPoint: entry.path).hasDaemonEnded
+            entry.source.utf8.elementsEqual(path.utf8) && !MountClient(mountPoint: entry.path).hasDaemonEnded
         }?.path
     }
 

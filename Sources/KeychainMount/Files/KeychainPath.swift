@@ -291,11 +291,13 @@ extension CLIError {
             self.init(
                 KeychainFault.inUse(processID: processID), keychain: path,
                 mount: MountedKeychains.mountPoint(of: path, heldBy: processID))
-        // MAX_PATHNAME of SQLite's os_unix.c, minus what it appends.
+        // MAX_PATHNAME of SQLite's os_unix.c and NAME_MAX, minus what is appended.
         case .permissionDenied where path.utf8.count > 500:
             self.init(
                 .usage, "The path of the keychain is longer than 500 bytes. Put it into a directory with a shorter one."
             )
+        case .permissionDenied where path.split(separator: "/").contains { $0.utf8.count > 240 }:
+            self.init(.usage, "A name in the path of the keychain is longer than 240 bytes. Choose a shorter one.")
         case .permissionDenied:
             self.init(.failure, "\(path) or its directory cannot be read and written by this user.")
         case .readOnlyFileSystem: self.init(KeychainFault.readOnly, keychain: path)

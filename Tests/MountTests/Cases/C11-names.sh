@@ -51,6 +51,17 @@ expect "copy other.keychain" "$(echo *)" "the working directory"
 
 # A name with a space, as an argument that can be copied.
 code 0 create --kdf test --keychain "my work"; says "'keychainfs mount --keychain 'my work''"
+long=$(printf 'k%.0s' {1..300}); for name in "$long" "./$long"; do code 64 create --kdf test --keychain "$name"; says "longer than 240 bytes"; done
+# Names are not normalized: two keychains, and two mount points, whose names differ in bytes only.
+composed=$'\xc3\xa9' decomposed=$'e\xcc\x81'
+for name in $composed $decomposed; do
+    code 0 create --kdf test --keychain $name; mkdir "$CASE_DIR/$name"
+    code 17 status --keychain $name; code 0 mount $name "$CASE_DIR/$name"; "$KEYCHAINFS" status --keychain $name | grep -qF "$CASE_DIR/$name" || fail "another keychain for $name"
+done
+mkdir "$CASE_DIR/$composed/generic-passwords/only-here"
+code 0 lock "$CASE_DIR/$composed"; expect_quiet 23 $composed; expect_quiet 0 $decomposed
+for name in $composed $decomposed; do code 0 unmount "$CASE_DIR/$name"; done
+
 # A keychain without its mount point.
 code 15 mount work; says "$CASE_DIR/w/work does not exist."; says "If it is the keychain $STORE, name its mount point too: 'keychainfs mount work MOUNTPOINT'."
 code 15 mount "$STORE"; says "'keychainfs mount $STORE MOUNTPOINT'"
