@@ -86,7 +86,7 @@ class Session:
 
     def answer(self, pattern, text):
         self.wait(pattern)
-        # login and sudo discard what was typed before they turned the echo off.
+        # login and sudo discard the input from before they turned the echo off.
         time.sleep(0.3)
         os.write(self.terminal, (text + "\n").encode())
 

@@ -291,7 +291,7 @@ extension CLIError {
             self.init(
                 KeychainFault.inUse(processID: processID), keychain: path,
                 mount: MountedKeychains.mountPoint(of: path, heldBy: processID))
-        // MAX_PATHNAME of SQLite's os_unix.c and NAME_MAX, minus what is appended.
+        // MAX_PATHNAME of SQLite's os_unix.c and NAME_MAX, minus the suffixes of SQLite and of temporary files.
         case .permissionDenied where path.utf8.count > 500:
             self.init(
                 .usage, "The path of the keychain is longer than 500 bytes. Put it into a directory with a shorter one."
