@@ -16,7 +16,8 @@ keychain() {
 # run USER NAME WORD…: the program as that user.
 run() {
     local user=$1 home="$CASE_DIR/$2.home"; shift 2
-    (cd "$home" && as "$user" env HOME="$home" XDG_STATE_HOME="$home/state" KEYCHAINFS_PASSPHRASE_FILE="$CASE_DIR/passphrase-$user" "$KEYCHAINFS" "$@" 2>&1)
+    (cd "$home" && as "$user" env HOME="$home" XDG_STATE_HOME="$home/state" \
+        KEYCHAINFS_PASSPHRASE_FILE="$CASE_DIR/passphrase-$user" "$KEYCHAINFS" "$@" 2>&1)
 }
 state() { run "$1" "$2" status --json "$CASE_DIR/$2" | python3 -I -c "import json, sys; print(json.load(sys.stdin)['$3'])"; }
 # states NAME=STATE…: of the keychains of A.
@@ -24,7 +25,8 @@ states() { for pair; do expect "${pair#*=}" "$(state "$A" "${pair%=*}" state)" "
 done_with() {
     local code=$? name
     kill -CONT ${stopped_pid:-} 2> /dev/null || true
-    for name in a b stopped dead; do umount "$CASE_DIR/$name.view" 2> /dev/null || true; umount -l "$CASE_DIR/$name" 2> /dev/null || true; done
+    umount "$CASE_DIR/a.view" 2> /dev/null || true
+    for name in a b stopped dead; do umount -l "$CASE_DIR/$name" 2> /dev/null || true; done
     wait_until 10 no_helpers; (exit "$code") || remove_accounts; remove_accounts
 }
 trap done_with EXIT
@@ -54,7 +56,8 @@ wait_until 10 is_locked
 
 # Another view is used if the mount point is hidden; without one it is a failure.
 what="hidden"; run "$A" a unlock "$CASE_DIR/a"; run "$A" stopped unlock "$CASE_DIR/stopped"
-mkdir "$CASE_DIR/a.view"; mount --bind "$CASE_DIR/a" "$CASE_DIR/a.view"; mount -t tmpfs none "$CASE_DIR/a"; mount -t tmpfs none "$CASE_DIR/stopped"
+mkdir "$CASE_DIR/a.view"; mount --bind "$CASE_DIR/a" "$CASE_DIR/a.view"
+for name in a stopped; do mount -t tmpfs none "$CASE_DIR/$name"; done
 code=0; run "$A" dead lock --all > "$CASE_DIR/said" || code=$?; expect 1 "$code" "a mount that cannot be reached"
 grep -q "^keychainfs: $CASE_DIR/stopped cannot be reached.*may still be unlocked" "$CASE_DIR/said" || fail "$(cat "$CASE_DIR/said")"
 expect 1 "$(wc -l < "$CASE_DIR/said")" "messages"

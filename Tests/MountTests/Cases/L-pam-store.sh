@@ -12,9 +12,11 @@ chmod 755 "$CASE_DIR/helper"; mkdir -p "${store%/*}"; (umask 077; printf 'correc
 user() { as "$A" env -i PATH="$PATH" HOME="$home" "$@"; }
 mounted() { grep -q " $K fuse\." /proc/self/mounts; }
 user "$KEYCHAINFS" create --kdf test --passphrase-file "$home/passphrase"; mv "$store" "$CASE_DIR/original"
+printf 'correct horse\0' > "$CASE_DIR/password"
 login() { # LIMIT in milliseconds
     local start=${EPOCHREALTIME/./} took
-    printf 'correct horse\0' | timeout 60 env PAM_TYPE=auth PAM_SERVICE=sshd PAM_USER="$A" "$@" "$CASE_DIR/helper" || fail "the login failed ($what)"
+    timeout 60 env PAM_TYPE=auth PAM_SERVICE=sshd PAM_USER="$A" "$@" "$CASE_DIR/helper" < "$CASE_DIR/password" ||
+        fail "the login failed ($what)"
     took=$(((${EPOCHREALTIME/./} - start) / 1000)); echo "$what: $took ms"
     [ "$took" -le "$limit" ] || fail "$what: the login took $took ms"
 }

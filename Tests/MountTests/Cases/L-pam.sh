@@ -13,7 +13,8 @@ id "$user" > /dev/null 2>&1 ||
 home="$CASE_DIR/login"; mkdir "$home"; K="$home/Keychain"
 # loginctl is replaced, too: $CASE_DIR/sessions contains a line `ID CLASS STATE` for each session of the user.
 sed -e "s|^program=.*|program='$KEYCHAINFS'|" -e "s|^home=.*|home='$home'|" -e "s|\bloginctl\b|'$CASE_DIR/loginctl'|" \
-    -e "s|/var/lib/systemd/linger|$CASE_DIR/linger|; s|/run/systemd/seats|$CASE_DIR/seats|" "$CASE_DIR/share/pam/keychainfs-login" > "$CASE_DIR/helper"
+    -e "s|/var/lib/systemd/linger|$CASE_DIR/linger|; s|/run/systemd/seats|$CASE_DIR/seats|" \
+    "$CASE_DIR/share/pam/keychainfs-login" > "$CASE_DIR/helper"
 cat > "$CASE_DIR/loginctl" <<'PROGRAM'
 #!/bin/bash
 sessions="${0%/*}/sessions"
@@ -29,7 +30,12 @@ chmod 755 "$CASE_DIR/loginctl"
 chmod 755 "$CASE_DIR/helper"; chown "$user" "$home"
 as() { runuser -u "$user" -- env -i PATH="$PATH" HOME="$home" "$@"; }
 mounted() { grep -q " $K fuse\." /proc/self/mounts; }
-done_with() { local code=$?; rm -f "/etc/pam.d/$service"; if mounted; then as "$KEYCHAINFS" unmount "$K" || umount -l "$K"; fi; cleanup "$code"; }
+done_with() {
+    local code=$?
+    rm -f "/etc/pam.d/$service"
+    if mounted; then as "$KEYCHAINFS" unmount "$K" || umount -l "$K"; fi
+    cleanup "$code"
+}
 trap done_with EXIT
 # pam FIRST-ARGUMENT…: the configuration of the service, with arguments of the helper.
 pam() {
@@ -39,7 +45,9 @@ pam() {
 pam "$service"
 login() { local start=$SECONDS; printf '%s\n' "$1" | timeout 60 pamtester "$service" "$user" authenticate > "$CASE_DIR/said" 2>&1 ||
     fail "the login failed: $(cat "$CASE_DIR/said")"; [ $((SECONDS - start)) -le "${2:-30}" ] || fail "it took too long"; }
-state() { as "$KEYCHAINFS" status --json "$K" | python3 -I -c "import json, sys; print(json.load(sys.stdin)['state'])"; }
+# status [KEY [MOUNT]]: a value of the status of a mount.
+status() { as "$KEYCHAINFS" status --json "${2-$K}" | python3 -I -c "import json, sys; print(json.load(sys.stdin)['$1'])"; }
+state() { status state "$@"; }
 login 'correct horse'; if [ -e "$K" ]; then fail "without a keychain something was made"; fi
 install -m 400 -o "$user" "$PASSPHRASE" "$home/passphrase"
 as "$KEYCHAINFS" create --kdf test --passphrase-file "$home/passphrase"
@@ -50,11 +58,17 @@ login 'correct horse'; expect unlocked "$(state)" "a second login"
 as "$KEYCHAINFS" lock "$K"; login 'wrong password'; expect locked "$(state)" "a wrong password"
 login 'correct horse'; expect unlocked "$(state)" "a login unlocks"
 # A daemon that hangs delays a login only briefly.
-pid=$(as "$KEYCHAINFS" status --json "$K" | python3 -I -c "import json, sys; print(json.load(sys.stdin)['pid'])")
+pid=$(status pid)
 stop_process "$pid"; login 'correct horse' 20; kill -CONT "$pid"
 
 # C8: only logins and screens unlock; what the user has locked by hand stays locked. The names are those that the script knows.
-helper() { local type=$1 name=$2; shift 2; printf 'correct horse\0' | timeout 60 env PAM_TYPE="$type" PAM_SERVICE="$name" PAM_USER="$user" "$@" "$CASE_DIR/helper" || fail "$name: the helper failed"; }
+# A file, because the helper may end before it reads a pipe.
+printf 'correct horse\0' > "$CASE_DIR/password"
+helper() {
+    local type=$1 name=$2; shift 2
+    timeout 60 env PAM_TYPE="$type" PAM_SERVICE="$name" PAM_USER="$user" "$@" "$CASE_DIR/helper" < "$CASE_DIR/password" ||
+        fail "$name: the helper failed"
+}
 for name in sudo sudo-i su su-l polkit-1 passwd cron cups runuser systemd-user chsh samba dovecot "" "login sshd" sshd2 '*' "$service"; do
     as "$KEYCHAINFS" lock "$K"; helper auth "$name"; expect locked "$(state)" "a password for '$name'"
 done
@@ -66,12 +80,17 @@ pam; as "$KEYCHAINFS" lock "$K"; login 'correct horse'; expect locked "$(state)"
 pam other "$service"; login 'correct horse'; expect unlocked "$(state)" "a service that is named"
 
 # C7: the last session.
-logout() { printf 'correct horse\n' | timeout 60 pamtester "$service" "$user" authenticate open_session close_session > "$CASE_DIR/said" 2>&1 || fail "$what: $(cat "$CASE_DIR/said")"; }
-for sessions in "2 user active" "1 user closing;2 user online" "1 manager active;c2 user-early opening" "2 background closing;3 user active"; do
+logout() {
+    printf 'correct horse\n' | timeout 60 pamtester "$service" "$user" authenticate open_session close_session > "$CASE_DIR/said" 2>&1 ||
+        fail "$what: $(cat "$CASE_DIR/said")"
+}
+for sessions in "2 user active" "1 user closing;2 user online" "1 manager active;c2 user-early opening" \
+    "2 background closing;3 user active"; do
     what="a session remains ($sessions)"; tr ';' '\n' <<< "$sessions" > "$CASE_DIR/sessions"; logout
     mounted || fail "$what: unmounted"; expect unlocked "$(state)" "$what"
 done
-for sessions in "1 user closing" "1 user closing;2 manager active" "3 background active;4 greeter active;5 lock-screen active" "2 user closing;3 user closing" ""; do
+for sessions in "1 user closing" "1 user closing;2 manager active" "3 background active;4 greeter active;5 lock-screen active" \
+    "2 user closing;3 user closing" ""; do
     what="no session remains ($sessions)"; login 'correct horse'; tr ';' '\n' <<< "$sessions" > "$CASE_DIR/sessions"; logout
     if mounted; then fail "$what: still mounted"; fi
 done
@@ -88,15 +107,17 @@ as "$KEYCHAINFS" mount other "$home/Other" --passphrase-file "$home/passphrase"
 as sh -c "cd '$K' && touch '$home/entered' && exec sleep 100" & holder=$!; wait_until 10 test -e "$home/entered"
 logout; mounted || fail "$what: unmounted"; expect locked "$(state)" "$what"
 expect_errno ENOKEY as cat "$K/generic-passwords/s/a"
-expect locked "$(as "$KEYCHAINFS" status --json "$home/Other" | python3 -I -c "import json, sys; print(json.load(sys.stdin)['state'])")" "another keychain of the user"
+expect locked "$(state "$home/Other")" "another keychain of the user"
 as "$KEYCHAINFS" unmount "$home/Other"; pkill -P "$holder" || kill "$holder"; wait "$holder" 2> /dev/null || true
 what="lingering"; login 'correct horse'; mkdir "$CASE_DIR/linger"; touch "$CASE_DIR/linger/$user"; logout
 mounted || fail "$what: unmounted"; expect locked "$(state)" "$what"; rm -r "$CASE_DIR/linger"
 # Nothing is mounted: not a failure, and nothing is created.
 as "$KEYCHAINFS" unmount "$K"; what="without a mount"; logout; if mounted; then fail "$what: mounted"; fi
 # With systemd-logind it is locked with the screen.
-mkdir "$CASE_DIR/seats"; login 'correct horse'; as "$KEYCHAINFS" status "$K" | grep -q 'when the screen is locked' || fail "no lock with the screen"
+mkdir "$CASE_DIR/seats"; login 'correct horse'
+as "$KEYCHAINFS" status "$K" | grep -q 'when the screen is locked' || fail "no lock with the screen"
 # A daemon that hangs delays a logout only briefly.
-pid=$(as "$KEYCHAINFS" status --json "$K" | python3 -I -c "import json, sys; print(json.load(sys.stdin)['pid'])")
-stop_process "$pid"; start=$SECONDS; helper close_session sshd; [ $((SECONDS - start)) -le 50 ] || fail "the logout took $((SECONDS - start)) s"
+pid=$(status pid)
+stop_process "$pid"; start=$SECONDS; helper close_session sshd
+[ $((SECONDS - start)) -le 50 ] || fail "the logout took $((SECONDS - start)) s"
 kill -CONT "$pid"; is_locked() { [ "$(state)" = locked ]; }; wait_until 10 is_locked

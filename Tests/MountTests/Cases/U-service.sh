@@ -34,7 +34,10 @@ for place in "$CASE_DIR/none" nonsense "" "$(printf '/%.0s' {1..200})"; do
 done
 
 # restarts FILE: whether systemd starts the unit again after an exit code (systemd.service(5)).
-restarts() { grep -qE '^RestartForceExitStatus=.' "$1" || { grep '^Restart=' "$1" || true; } | grep -qvE '=(no|on-abnormal|on-abort|on-watchdog)?$'; }
+restarts() {
+    grep -qE '^RestartForceExitStatus=.' "$1" ||
+        { grep '^Restart=' "$1" || true; } | grep -qvE '=(no|on-abnormal|on-abort|on-watchdog)?$'
+}
 for setting in Restart=always Restart=on-failure Restart=on-success RestartForceExitStatus=11; do
     echo "$setting" > "$CASE_DIR/unit"; restarts "$CASE_DIR/unit" || fail "$setting is accepted"
 done
@@ -47,7 +50,10 @@ expect 2 "$count" "units"
 
 # The units, with this program instead of the installed one, and without its manual page. unit KIND FILE: writes the
 # unit of share/systemd.
-unit() { sed "s|^ExecStart=keychainfs|ExecStart=$KEYCHAINFS|; s|! keychainfs |! $KEYCHAINFS |; /^Documentation=/d" "$CASE_DIR/share/systemd/$1/keychainfs@.service" > "$2"; }
+unit() {
+    sed "s|^ExecStart=keychainfs|ExecStart=$KEYCHAINFS|; s|! keychainfs |! $KEYCHAINFS |; /^Documentation=/d" \
+        "$CASE_DIR/share/systemd/$1/keychainfs@.service" > "$2"
+}
 mkdir "$CASE_DIR/units"; unit system "$CASE_DIR/units/keychainfs@app.service"
 said=$(systemd-analyze --system verify "$CASE_DIR/units/keychainfs@app.service" 2>&1) || fail "systemd-analyze: $said"
 [[ $said != *keychainfs@* ]] || fail "systemd-analyze: $said"
@@ -64,11 +70,13 @@ said=$(python3 -I "$CASE_DIR/notify.py" "$CASE_DIR/notify" "'$KEYCHAINFS' unlock
 expect "READY=1 STOPPING=1 ended 0" "$(echo $said)" "the unit's command"
 
 # Its condition: `$$` is a `$` there, and ${KEYCHAIN} one word.
-condition=$(sed -n 's/^ExecCondition=//p' "$HOME/units/keychainfs@login.service" | sed "s|\\\$\\\$|\$|g; s|\\\${KEYCHAIN}|'$KEYCHAIN'|")
+condition=$(sed -n 's/^ExecCondition=//p' "$HOME/units/keychainfs@login.service" |
+    sed "s|\\\$\\\$|\$|g; s|\\\${KEYCHAIN}|'$KEYCHAIN'|")
 [ -n "$condition" ] || fail "the user unit has no condition"
 holds() { bash -c "$condition"; }
 holds || fail "the unit is skipped without a mount"
 mkdir "$CASE_DIR/elsewhere"; "$KEYCHAINFS" mount "$CASE_DIR/elsewhere"; if holds; then fail "the unit is started twice"; fi
 "$KEYCHAINFS" lock "$CASE_DIR/elsewhere"; if holds; then fail "the unit is started over a locked mount"; fi
-"$KEYCHAINFS" create --kdf test --keychain other; "$KEYCHAINFS" unmount "$CASE_DIR/elsewhere"; "$KEYCHAINFS" mount other "$CASE_DIR/elsewhere"
+"$KEYCHAINFS" create --kdf test --keychain other; "$KEYCHAINFS" unmount "$CASE_DIR/elsewhere"
+"$KEYCHAINFS" mount other "$CASE_DIR/elsewhere"
 holds || fail "the unit is skipped because of another keychain"; "$KEYCHAINFS" unmount "$CASE_DIR/elsewhere"
