@@ -150,6 +150,24 @@ dead_mount() {
 user_login() { as_alice systemctl --user "$1" keychainfs@login; }
 system_app() { systemctl "$1" keychainfs@app; }
 
+# A program that crashes at each start: systemd ends that after some attempts.
+crash_loop() {
+    local directory=/home/alice/.config/systemd/user/keychainfs@crash.service.d
+    as_alice mkdir -p "$directory"
+    as_alice sh -c "printf '[Service]\nExecStart=\nExecStart=/bin/sh -c \"kill -SEGV \$\$\$\$\"\n' > '$directory/crash.conf'"
+    as_alice systemctl --user daemon-reload
+    must_not "a program that crashes" as_alice systemctl --user start keychainfs@crash
+    crash_property() { as_alice systemctl --user show --property="$1" --value keychainfs@crash; }
+    has_failed() { [ "$(crash_property ActiveState)" = failed ]; }
+    must "is not started without end" await 30 has_failed
+    sleep 4
+    equal "and not again" failed "$(crash_property ActiveState)"
+    equal "after a signal" signal "$(crash_property Result)"
+    must "some attempts" test "$(crash_property NRestarts)" -ge 2 -a "$(crash_property NRestarts)" -le 5
+    rm -r "$directory"
+    as_alice systemctl --user daemon-reload
+}
+
 user_unit() {
     loginctl enable-linger alice
     must "the session of the user" await 30 test -S "/run/user/$(id -u alice)/bus"
@@ -163,6 +181,7 @@ user_unit() {
     refused "locked again" 'Required key not available' as_alice cat "$K/generic-passwords/example.com/bob"
     protected as_alice keychainfs status --json
     dead_mount alice "$K" user_login
+    crash_loop
     must "the unit stops" as_alice systemctl --user stop keychainfs@login
     must "and leaves no mount" not_mounted "$K"
 }

@@ -18,14 +18,12 @@ package struct LockAllOperation: Sendable {
         guard let table = try? MountTable.current() else {
             throw CLIError(.failure, "The mounts cannot be read: keychains may still be unlocked.")
         }
-        let threads = MountedKeychains.ofCaller(in: table).map { views in
-            let lock: @Sendable () -> Void = { failures.append(Self.lock(views, in: table)) }
-            guard let thread = try? BackgroundThread(stack: .large, lock) else {
-                lock()
-                return nil as BackgroundThread?
-            }
-            return thread
+        let locks = MountedKeychains.ofCaller(in: table).map { views in
+            { @Sendable in failures.append(Self.lock(views, in: table)) }
         }
+        let threads = locks.map { try? BackgroundThread(stack: .large, $0) }
+        // Without further threads one after another, while the others run.
+        for (lock, thread) in zip(locks, threads) where thread == nil { lock() }
         for thread in threads { thread?.join() }
         try report(failures.all)
     }

@@ -101,7 +101,9 @@ package struct MountOperation: Sendable {
         do throws(MountPointError) {
             _ = try MountDirectory(at: mountPoint)
         } catch {
-            if !isKeychainInsteadOfMountPoint(error) { try checkKeychain() }
+            if error == .missing { try checkWhetherItIsAName() }
+            // A file may be the keychain, which helps more than a message about the default keychain.
+            if error != .notDirectory { try checkKeychain() }
             throw CLIError(error, mountPoint: mountPoint)
         }
         guard !MountedKeychains.contain(mountPoint) else {
@@ -117,10 +119,17 @@ package struct MountOperation: Sendable {
         guard file.exists || makesKeychain else { throw file.missing }
     }
 
-    /// Whether the argument is probably a keychain without its mount point. The message about that helps more than one about a
-    /// missing default keychain.
-    private func isKeychainInsteadOfMountPoint(_ error: MountPointError) -> Bool {
-        error == .notDirectory || error == .missing && KeychainPath(nameOfMountPoint: mountPoint)?.exists == true
+    /// Fails if the missing mount point has the name of a keychain and no other keychain is named: `mount work`.
+    private func checkWhetherItIsAName() throws(CLIError) {
+        let name = URL(fileURLWithPath: mountPoint).lastPathComponent
+        let keychain = KeychainPath(named: name)
+        guard file.isDefault, KeychainPath.isPathOrName(name), keychain.exists else { return }
+        throw CLIError(
+            .badMountPoint,
+            """
+            \(mountPoint) does not exist. If it is the keychain \(keychain.path), name its mount point too: \
+            'keychainfs mount \(keychain.argument) MOUNTPOINT'. Otherwise create it with 'mkdir \(ShellWord.quoted(mountPoint))'.
+            """)
     }
 
     /// Creates the default mount point if necessary. If that fails, the following check reports the reason.
@@ -215,7 +224,7 @@ extension CLIError {
     init(_ error: MountPointError, mountPoint: String) {
         let advice =
             switch error {
-            case .missing: Self.missingMountPoint(mountPoint)
+            case .missing: "\(mountPoint) does not exist. Create it with 'mkdir \(ShellWord.quoted(mountPoint))'."
             case .notDirectory:
                 """
                 \(mountPoint) is not a directory. Name an empty one; if this is the keychain, name its mount point too: \
@@ -233,14 +242,6 @@ extension CLIError {
             case .system(let error, _): "\(mountPoint) cannot be mounted on: \(error)."
             }
         self.init(.badMountPoint, advice)
-    }
-
-    private static func missingMountPoint(_ mountPoint: String) -> String {
-        let advice = "\(mountPoint) does not exist. Create it with 'mkdir \(ShellWord.quoted(mountPoint))'."
-        guard let keychain = KeychainPath(nameOfMountPoint: mountPoint), keychain.exists else { return advice }
-        return """
-            \(advice) If it is the keychain \(keychain.path), name its mount point too: 'keychainfs mount \(keychain.argument) MOUNTPOINT'.
-            """
     }
 
     /// Maps the reason why mounting failed to a message with the remedy.

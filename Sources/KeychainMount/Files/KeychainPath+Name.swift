@@ -10,20 +10,8 @@ extension KeychainPath {
     ///
     /// - Parameter text: A path or a name, for which ``isPathOrName(_:)`` is true; nil for the default keychain.
     package init(named text: String?, locations: DefaultPaths = DefaultPaths()) {
-        guard let text, !text.contains("/") else {
-            self.init(path: DefaultPaths.absolute(text ?? locations.keychain), locations: locations)
-            return
-        }
-        self.init(
-            path: DefaultPaths.absolute(locations.keychainDirectory + "/" + Self.fileName(text)),
-            locations: locations, typedName: text)
-    }
-
-    /// Creates the keychain whose name is the last component of a path, which a user may have given without a mount point.
-    init?(nameOfMountPoint path: String) {
-        let name = URL(fileURLWithPath: path).lastPathComponent
-        guard Self.isPathOrName(name) else { return nil }
-        self.init(named: name)
+        let path = text.map { $0.contains("/") ? $0 : locations.keychainDirectory + "/" + Self.stem($0) + Self.suffix }
+        self.init(path: DefaultPaths.absolute(path ?? locations.keychain), locations: locations)
     }
 
     /// Whether text can name a keychain: a path, or a name that is not empty, `.` or `..`, and does not look like an option.
@@ -35,27 +23,27 @@ extension KeychainPath {
         text.hasSuffix(suffix) ? String(text.dropLast(suffix.count)) : text
     }
 
-    private static func fileName(_ text: String) -> String { stem(text) + suffix }
-
     /// The names of the keychains in the directory of keychains, sorted.
     static func names(in locations: DefaultPaths) -> [String] {
         let files = try? FileManager.default.contentsOfDirectory(atPath: locations.keychainDirectory)
         return (files ?? []).filter { $0.hasSuffix(suffix) && isPathOrName($0) }.map(stem).sorted()
     }
 
-    /// The keychain as an argument of a command, quoted for a shell: its name, or its path.
-    var argument: String {
+    /// The name; nil for a keychain that has to be named by its path.
+    private var name: String? {
         let name = Self.stem(URL(fileURLWithPath: path).lastPathComponent)
-        guard Self.isPathOrName(name), KeychainPath(named: name, locations: locations).path == path else {
-            return ShellWord.quoted(path)
-        }
-        return ShellWord.quoted(name)
+        guard Self.isPathOrName(name), KeychainPath(named: name, locations: locations).path == path else { return nil }
+        return name
     }
 
+    /// The keychain as an argument of a command, quoted for a shell.
+    var argument: String { ShellWord.quoted(name ?? path) }
+
+    /// Whether it is the keychain of commands that name none.
+    var isDefault: Bool { path == DefaultPaths.absolute(locations.keychain) }
+
     /// The option that names this keychain; empty for the default one.
-    private var option: String {
-        path == DefaultPaths.absolute(locations.keychain) ? "" : " --keychain \(argument)"
-    }
+    private var option: String { isDefault ? "" : " --keychain \(argument)" }
 
     /// The command that mounts this keychain at the default mount point.
     package var mountCommand: String { "keychainfs mount\(option)" }
@@ -65,7 +53,7 @@ extension KeychainPath {
 
     /// The advice if the keychain does not exist.
     var creationAdvice: String {
-        let files = typedName.map { ["./" + $0, "./" + Self.fileName($0)] } ?? []
+        let files = name.map { ["./" + $0, "./" + $0 + Self.suffix] } ?? []
         let advice = files.first(where: Self.exists).map {
             " The file of that name in this directory is \(ShellWord.quoted($0)): without a '/' it is the name of a keychain."
         }

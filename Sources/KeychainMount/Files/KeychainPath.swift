@@ -11,17 +11,10 @@ import SystemPackage
 package struct KeychainPath: Sendable {
     package let path: String
     let locations: DefaultPaths
-    /// The name without a path by which the user has named it; nil otherwise.
-    let typedName: String?
 
     package init(path: String, locations: DefaultPaths = DefaultPaths()) {
-        self.init(path: path, locations: locations, typedName: nil)
-    }
-
-    init(path: String, locations: DefaultPaths, typedName: String?) {
         self.path = path
         self.locations = locations
-        self.typedName = typedName
     }
 
     /// Creates a new keychain, after reading its passphrase.
@@ -70,7 +63,7 @@ package struct KeychainPath: Sendable {
                 try isReadOnly
                 ? readOnlyStore(isBackup: isBackup) : SQLiteRecordStore.open(path: path, refusesOtherWriters: true)
         } catch {
-            throw openingFailed(error)
+            throw CLIError(error, keychain: path)
         }
         return try opened(store, isBackup: isBackup, isExamination: isExamination)
     }
@@ -86,16 +79,11 @@ package struct KeychainPath: Sendable {
         } catch .needsRecovery {
             store = nil
         } catch {
-            throw openingFailed(error)
+            throw CLIError(error, keychain: path)
         }
         if let store { return try opened(store, isBackup: false, isExamination: isExamination) }
         return try opened(
             RecoveredCopy.open(path, log: interruptedOperations.log), isBackup: false, isExamination: isExamination)
-    }
-
-    private func openingFailed(_ error: StoreOpenError) -> CLIError {
-        if case .notFound = error { return missing }
-        return CLIError(error, keychain: path)
     }
 
     /// Opens the store for reading. A backup may be on a medium without permissions, so other users may have write

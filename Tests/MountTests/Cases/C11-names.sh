@@ -74,8 +74,9 @@ code 0 lock "$CASE_DIR/$composed"; expect_quiet 23 $composed; expect_quiet 0 $de
 for name in $composed $decomposed; do code 0 unmount "$CASE_DIR/$name"; done
 
 # A keychain without its mount point.
-code 15 mount work; says "$CASE_DIR/w/work does not exist."
-says "If it is the keychain $STORE, name its mount point too: 'keychainfs mount work MOUNTPOINT'."
+code 15 mount work; says "$CASE_DIR/w/work does not exist. If it is the keychain $STORE, name its mount point too: 'keychainfs mount work MOUNTPOINT'."
+says "Otherwise create it with 'mkdir $CASE_DIR/w/work'."
+code 15 mount work "$CASE_DIR/work"; says "$CASE_DIR/work does not exist. Create it with"
 code 15 mount "$STORE"; says "'keychainfs mount $STORE MOUNTPOINT'"
 
 # C13: an existing mount keeps its options.

@@ -113,6 +113,14 @@ what="lingering"; login 'correct horse'; mkdir "$CASE_DIR/linger"; touch "$CASE_
 mounted || fail "$what: unmounted"; expect locked "$(state)" "$what"; rm -r "$CASE_DIR/linger"
 # Nothing is mounted: not a failure, and nothing is created.
 as "$KEYCHAINFS" unmount "$K"; what="without a mount"; logout; if mounted; then fail "$what: mounted"; fi
+# Root has mounted the keychains of services: they stay unlocked.
+what="root"; mkdir "$CASE_DIR/service"; chmod 755 "$home"
+root() { env HOME="$home" "$KEYCHAINFS" "$@"; }
+for name in service root; do root create --kdf test --keychain "$CASE_DIR/$name.keychain"; done
+root mount "$CASE_DIR/service.keychain" "$CASE_DIR/service"; root mount "$CASE_DIR/root.keychain" "$K"
+echo "1 user closing" > "$CASE_DIR/sessions"; helper close_session sshd PAM_USER=root
+if mounted; then fail "$what: still mounted"; fi
+root status --quiet "$CASE_DIR/service" || fail "the keychain of a service: $?"; root unmount "$CASE_DIR/service"
 # With systemd-logind it is locked with the screen.
 mkdir "$CASE_DIR/seats"; login 'correct horse'
 as "$KEYCHAINFS" status "$K" | grep -q 'when the screen is locked' || fail "no lock with the screen"
