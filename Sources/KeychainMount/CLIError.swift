@@ -14,7 +14,7 @@ package enum ExitCode: Int32, CaseIterable, Sendable {
     case badKeychain = 12
     /// The keychain has a format, or a cost of key derivation, that this version does not accept.
     case unknownFormat = 13
-    /// Another process has the keychain open.
+    /// Another process has the keychain, or a file of its mount, open.
     case inUse = 14
     /// The mount point does not exist, is not empty, is not a directory, or is in use by a mount.
     case badMountPoint = 15
@@ -28,7 +28,7 @@ package enum ExitCode: Int32, CaseIterable, Sendable {
     case diskFull = 19
     /// The keychain exists already.
     case exists = 20
-    /// `check` has found damage.
+    /// Damage was found, in a keychain or in an item.
     case damaged = 21
     /// The keychain or its medium is read-only.
     case readOnly = 22
@@ -38,7 +38,7 @@ package enum ExitCode: Int32, CaseIterable, Sendable {
     case rolledBack = 24
     /// The key slot does not exist, or the change of slots is refused.
     case slotRefused = 25
-    /// `search` has found no item.
+    /// There is no such item.
     case notFound = 26
     /// The daemon of a mount does not respond.
     case noAnswer = 30

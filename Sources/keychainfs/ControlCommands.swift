@@ -124,7 +124,11 @@ extension StatusCommand {
 
 struct ShowCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "show", abstract: "Show all attributes of an item, never its secret.")
+        commandName: "show", abstract: "Show all attributes of an item, never its secret.",
+        discussion: """
+            Exit codes: 0 shown; 17 the file is not in a mounted keychain; 21 the item is damaged; 23 it is locked; 26 there \
+            is no such file; 30 the daemon does not respond.
+            """)
 
     @Flag(help: "As JSON, for scripts.")
     var json = false

@@ -27,6 +27,9 @@ struct KeychainFS: ParsableCommand {
             WatchdogCommand.self, MountHelperCommand.self, CompleteCommand.self,
         ])
 
+    /// The beginning of every message, also of the parser's (``Console/message(_:)``).
+    static let _errorPrefix = "keychainfs: "
+
     /// mount(8) does not name a command.
     static func main() {
         MemorySetup.prepare()

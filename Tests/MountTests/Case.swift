@@ -73,9 +73,9 @@ struct Case: CustomTestStringConvertible, Sendable {
 
     /// The files that are copied into the directory of the case: the script, its helpers and the files that it needs.
     var resources: [URL] {
-        // The table that L1-table compares with a mount.
-        let lockingPage = Self.repository("docs/locking.md")
-        return [file, Self.program, lockingPage] + Self.helpers.map(Self.folder.appendingPathComponent)
+        // The table that L1-table compares with a mount, and the exit codes, from which no command differs.
+        let pages = ["docs/locking.md", "docs/exit-codes.md"].map(Self.repository)
+        return [file, Self.program] + pages + Self.helpers.map(Self.folder.appendingPathComponent)
             + Self.optional.filter { needs.contains($0.key) }.flatMap(\.value)
     }
 

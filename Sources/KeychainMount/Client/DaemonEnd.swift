@@ -20,7 +20,7 @@ struct DaemonEnd {
 
     /// Waits for the end of the process. If it only waits for a disk any more, this is shown.
     ///
-    /// - Throws: `failure` if the daemon still runs, or is stopped.
+    /// - Throws: `noAnswer` if the daemon still runs, or is stopped.
     func wait(unmounted mountPoint: String, _ showMessage: (String) -> Void) throws(CLIError) {
         let start = ContinuousClock.now
         while true {
@@ -41,8 +41,8 @@ struct DaemonEnd {
                 "\(start) waits for a disk in the kernel: the keychain can be mounted again when that responds.")
         case .stopped:
             throw CLIError(
-                .failure, "\(start) is stopped: it locks and ends when it continues ('kill -CONT \(process)').")
-        case .running: throw CLIError(.failure, "\(start) has not ended.")
+                .noAnswer, "\(start) is stopped: it locks and ends when it continues ('kill -CONT \(process)').")
+        case .running: throw CLIError(.noAnswer, "\(start) has not ended.")
         }
     }
 

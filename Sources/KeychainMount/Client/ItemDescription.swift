@@ -12,11 +12,14 @@ package struct ItemDescription: Sendable {
     private let attributes: [(name: String, value: [UInt8])]
 
     /// Reads the attributes from the file's extended attributes.
+    ///
+    /// - Throws: `notMounted` if the path is not in the mount of a keychain; `notFound` if nothing has this name;
+    ///   `locked`, `damaged`.
     package init(file: String) throws(CLIError) {
         let reader = AttributeReader(file: file)
-        try Self.checkDaemon(file)
+        try Self.requireMount(file)
         guard let code = try reader.value("user.kSecClass"), let itemClass = Self.itemClass(code) else {
-            throw CLIError(.failure, "\(file) is not an item of a mounted keychain.")
+            throw CLIError(.failure, "\(file) is neither an item nor a service.")
         }
         self.file = file
         self.itemClass = itemClass
@@ -40,10 +43,14 @@ package struct ItemDescription: Sendable {
         ).jsonText
     }
 
-    /// Requires that the daemon responds: otherwise this process would block without reacting to signals (contract,
-    /// L4). After the daemon's death the kernel's error would not be clear.
-    private static func checkDaemon(_ file: String) throws(CLIError) {
-        guard let mountPoint = MountedKeychains.mountPoint(onTheWayTo: FilePath(file)) else { return }
+    /// Requires a path in a mounted keychain, because files elsewhere can have attributes of the same names; and that the
+    /// daemon responds: otherwise this process would block without reacting to signals (contract, L4). After the
+    /// daemon's death the kernel's error would not be clear.
+    private static func requireMount(_ file: String) throws(CLIError) {
+        guard let mountPoint = MountedKeychains.mountPoint(onTheWayTo: FilePath(file)) else {
+            throw CLIError(
+                .notMounted, "\(file) is not in a mounted keychain. 'keychainfs mount' mounts one; name a file in it.")
+        }
         if let silence = MountClient(mountPoint: mountPoint).noResponseMessage() { throw silence }
     }
 
@@ -107,7 +114,8 @@ private struct AttributeReader {
     private func failure(_ error: Errno) -> CLIError {
         switch error {
         case .noKey: CLIError(.locked, "\(file) is locked. Unlock the keychain with 'keychainfs unlock'.")
-        case .noSuchFileOrDirectory: CLIError(.failure, "There is no \(file).")
+        case .noSuchFileOrDirectory, .notDirectory: CLIError(.notFound, "There is no \(file).")
+        case .badMessage: CLIError(.damaged, "\(file) is damaged. 'keychainfs check' names everything that is damaged.")
         default: CLIError(.failure, "\(file) cannot be read: \(error).")
         }
     }

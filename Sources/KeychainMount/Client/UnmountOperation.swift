@@ -60,7 +60,7 @@ package struct UnmountOperation: Sendable {
         if try unmount(until: start + Self.limits.withUsers) { return }
         let obstacle = obstacle
         if obstacle == nil, try unmount(until: start + Self.limits.withAccesses) { return }
-        throw CLIError(.failure, "\(mountPoint) is in use\(obstacle ?? self.obstacle ?? Self.hiddenObstacle)")
+        throw CLIError(.inUse, "\(mountPoint) is in use\(obstacle ?? self.obstacle ?? Self.hiddenObstacle)")
     }
 
     /// Unmounts; returns false if the mount is in use until the deadline.

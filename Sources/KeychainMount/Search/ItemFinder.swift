@@ -88,6 +88,14 @@ package struct ItemFinder: Sendable {
             }
             return CLIError(
                 .failure, "The daemon of \(mountPoint) does not support searches. It may have an older version.")
+        case SecurityStatus.decode.rawValue:
+            return CLIError(
+                .damaged,
+                "The keychain at \(mountPoint) is damaged. 'keychainfs check' names everything that is damaged.")
+        case SecurityStatus.io.rawValue:
+            return CLIError(
+                .failure,
+                "The disk with the keychain of \(mountPoint) reports an error (Input/output error). Check the disk.")
         case let status:
             return CLIError(.failure, "The search in \(mountPoint) failed with status \(status).")
         }

@@ -14,7 +14,8 @@ while IFS='|' read -r wanted line text; do
     count=$((count + 1)) code=0
     eval "set -- $line"; text=$(eval "printf %s \"$text\"")
     "$KEYCHAINFS" "$@" > "$CASE_DIR/out" 2> "$CASE_DIR/err" < /dev/null || code=$?
-    expect "$wanted" "$code" "exit code of '$line' ($(cat "$CASE_DIR/err"))"
+    expect "$wanted" "$code" "exit code of '$line' ($(cat "$CASE_DIR/err"))"; require_documented "$code"
+    head -1 "$CASE_DIR/err" | grep -q '^keychainfs: ' || fail "'$line': $(cat "$CASE_DIR/err")"
     grep -qF -- "$text" "$CASE_DIR/err" || fail "'$line' does not say '$text': $(cat "$CASE_DIR/err")"
     [ ! -s "$CASE_DIR/out" ] || fail "'$line' wrote to standard output: $(cat "$CASE_DIR/out")"
 done << 'TABLE'
@@ -77,8 +78,9 @@ done << 'TABLE'
 17|status $CASE_DIR/full|Mount one with 'keychainfs mount'.
 18|slot add --kind keyfile --key-file $CASE_DIR/text|has 14 bytes, and one of fewer than 32 can be guessed. For a new slot, name a file that does not exist
 18|slot add --kind keyfile --key-file $CASE_DIR/long|it is printable text, which may be guessed
-1|show $CASE_DIR/text|is not an item of a mounted keychain.
-1|show $D/none|There is no $D/none.
+17|show $CASE_DIR/text|is not in a mounted keychain. 'keychainfs mount' mounts one
+1|show $D/..|is neither an item nor a service.
+26|show $D/none|There is no $D/none.
 TABLE
 [ "$count" -ge 50 ] || fail "only $count command lines"
 

@@ -41,7 +41,7 @@ end_close() { read -r -t 20 line <&"$output"; expect closed "$line" "the close";
 # refused: the message of a refused unmount, which has changed nothing.
 refused() {
     local pid; pid=$(daemon)
-    said=$(expect_code 1 "$KEYCHAINFS" unmount "$MNT")
+    said=$(expect_code 14 "$KEYCHAINFS" unmount "$MNT")
     expect "$pid unlocked" "$(daemon) $(status state)" "the daemon after a refused unmount"
     [[ $said == *"is in use"* && $said != *"process $pid"* ]] || fail "a refused unmount: $said"
 }

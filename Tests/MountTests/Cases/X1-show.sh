@@ -50,13 +50,19 @@ kSecAttrAccessGroup: team
 kSecAttrSynchronizable: 1
 kSecAttrAccessible: WhenUnlocked' "$(cat "$CASE_DIR/shown")" "a service of a group"
 # Paths that are neither.
-for path in "$MNT" "$MNT/generic-passwords" "$MNT/access-groups/team" "$MNT/.keychainfs/status" "$CASE_DIR" "$CASE_DIR/passphrase"; do
-    expect_code 1 "$KEYCHAINFS" show "$path" | grep -q 'not an item' || fail "$path"
+for path in "$MNT" "$MNT/generic-passwords" "$MNT/access-groups/team" "$MNT/.keychainfs/status"; do
+    expect_code 1 "$KEYCHAINFS" show "$path" | grep -q 'neither an item nor' || fail "$path"
 done
-ln -s loop "$CASE_DIR/loop"; ln -s "$D/me" "$CASE_DIR/item"
-expect_code 1 "$KEYCHAINFS" show "$CASE_DIR/loop/x" | grep -q 'cannot be read' || fail "a link to itself"
+# Elsewhere, also a file with the attributes of an item, as 'cp -a' can make it.
+touch "$CASE_DIR/copy"; setfattr -n user.kSecClass -v GenericPassword "$CASE_DIR/copy"
+ln -s loop "$CASE_DIR/loop"; ln -s "$D/me" "$CASE_DIR/item"; ln -s "$D/none" "$CASE_DIR/nothing"
+for path in "$CASE_DIR" "$CASE_DIR/passphrase" "$CASE_DIR/copy" "$CASE_DIR/none" "$CASE_DIR/loop/x"; do
+    expect_code 17 "$KEYCHAINFS" show "$path" | grep -q 'not in a mounted keychain' || fail "$path"
+done
 show "$CASE_DIR/item"; has 'kSecAttrAccount: me' "through a link"
-expect_code 1 "$KEYCHAINFS" show "$D/none" | grep -q 'There is no' || fail "what is not there"
+for path in "$D/none" "$D/me/x" "$CASE_DIR/nothing" "$MNT/generic-passwords/none/x"; do
+    expect_code 26 "$KEYCHAINFS" show "$path" | grep -q 'There is no' || fail "what is not there: $path"
+done
 "$KEYCHAINFS" lock "$MNT"
 expect_code 23 "$KEYCHAINFS" show "$D/me" | grep -q unlock || fail "a locked item"
 show "$D"; has 'kSecAttrServer: example.com' "a service while locked"

@@ -22,12 +22,15 @@ expect() { [ "$1" = "$2" ] || fail "$3: wanted '$1', got '$2'"; }
 # expect_code CODE COMMAND...: the command ends with that exit code, and prints a message if it is not 0.
 expect_code() {
     local wanted=$1 code=0 said; shift
+    [ "$1" != "$KEYCHAINFS" ] || require_documented "$wanted"
     said=$("$@" 2>&1 </dev/null) || code=$?
     [ "$code" = "$wanted" ] || fail "'$*' ended with $code, not $wanted: $said"
     [ "$wanted" = 0 ] || [ -n "$said" ] || fail "'$*' failed without a word"
     # A `grep -q` behind it ends at the first match; bash writes line by line.
     (trap '' PIPE; echo "$said" 2> /dev/null) || true
 }
+# require_documented CODE: no command has an exit code that the page does not list.
+require_documented() { grep -q "^| $1 | " "$CASE_DIR/exit-codes.md" || fail "docs/exit-codes.md has no exit code $1"; }
 
 # strerror(3) in the C locale.
 declare -A ERROR_TEXTS=(
