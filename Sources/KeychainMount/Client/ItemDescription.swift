@@ -8,8 +8,8 @@ import SystemPackage
 package struct ItemDescription: Sendable {
     private let file: String
     private let itemClass: ItemClass
-    /// The attributes that are set, in the order of the attribute table; then other `user.` names.
-    private let attributes: [(name: String, value: [UInt8])]
+    /// The attributes that are set, in the order of the attribute table; then other `user.` names, without a key.
+    private let attributes: [(key: AttributeKey?, name: String, value: [UInt8])]
 
     /// Reads the attributes from the file's extended attributes.
     ///
@@ -38,7 +38,7 @@ package struct ItemDescription: Sendable {
         return FoundItem(
             path: path, itemClass: itemClass.suffix,
             attributes: Dictionary(
-                attributes.map { ($0.name, String(validating: $0.value, as: UTF8.self) ?? Hexadecimal.text($0.value)) },
+                attributes.map { ($0.name, AttributeJSON($0.value, of: $0.key)) },
                 uniquingKeysWith: { first, _ in first })
         ).jsonText
     }
@@ -77,16 +77,16 @@ package struct ItemDescription: Sendable {
 private struct AttributeReader {
     let file: String
 
-    func attributes(of itemClass: ItemClass) throws(CLIError) -> [(name: String, value: [UInt8])] {
-        var found: [(name: String, value: [UInt8])] = []
+    func attributes(of itemClass: ItemClass) throws(CLIError) -> [(key: AttributeKey?, name: String, value: [UInt8])] {
+        var found: [(key: AttributeKey?, name: String, value: [UInt8])] = []
         for key in AttributeKey.allCases where key.definition.classes.contains(itemClass) {
             guard let bytes = try value("user." + key.definition.name) else { continue }
-            found.append((key.definition.name, bytes))
+            found.append((key, key.definition.name, bytes))
         }
         for name in try names() where !name.starts(with: "user.kSecAttr".utf8) {
             guard let bytes = try value(name) else { continue }
             let shown = Array(name.dropFirst("user.".utf8.count))
-            found.append((String(validating: shown, as: UTF8.self) ?? Hexadecimal.text(shown), bytes))
+            found.append((nil, String(validating: shown, as: UTF8.self) ?? Hexadecimal.text(shown), bytes))
         }
         return found
     }

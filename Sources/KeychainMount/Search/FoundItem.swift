@@ -8,16 +8,15 @@ package struct FoundItem: JSONText, Hashable, Sendable {
     package let path: String
     /// `GenericPassword` or `InternetPassword`.
     package let itemClass: String
-    /// The attributes by the constants' names, as in the extended attributes; bytes that are not text as `0x` and
-    /// digits.
-    package let attributes: [String: String]
+    /// The attributes by the constants' names.
+    package let attributes: [String: AttributeJSON]
 
     private enum CodingKeys: String, CodingKey {
         case path, attributes
         case itemClass = "class"
     }
 
-    init(path: String, itemClass: String, attributes: [String: String]) {
+    init(path: String, itemClass: String, attributes: [String: AttributeJSON]) {
         self.path = path
         self.itemClass = itemClass
         self.attributes = attributes
@@ -35,18 +34,14 @@ package struct FoundItem: JSONText, Hashable, Sendable {
         self.itemClass = itemClass.suffix
         attributes = Dictionary(
             uniqueKeysWithValues: values.filter { !primaryKey.isDefault($0.key) }.map { key, value in
-                (key.definition.name, Self.text(value, of: key))
+                (key.definition.name, AttributeJSON(Self.bytes(value, of: key), of: key))
             })
     }
 
     /// Returns a value as in the extended attribute (contract, X2).
-    private static func text(_ value: AttributeValue, of key: AttributeKey) -> String {
+    private static func bytes(_ value: AttributeValue, of key: AttributeKey) -> [UInt8] {
         let protection = key == .accessible ? ProtectionClass.allCases.first { .string($0.code) == value } : nil
-        return protection?.suffix ?? text(AttributeTextCodec.encode(value, for: key))
-    }
-
-    private static func text(_ bytes: [UInt8]) -> String {
-        String(validating: bytes, as: UTF8.self) ?? Hexadecimal.text(bytes)
+        return protection.map { Array($0.suffix.utf8) } ?? AttributeTextCodec.encode(value, for: key)
     }
 }
 

@@ -9,7 +9,7 @@ struct SearchWords: Sendable {
     }
 
     func match(_ item: FoundItem) -> Bool {
-        let texts = [item.name] + ["kSecAttrLabel", "kSecAttrComment"].compactMap { item.attributes[$0] }
+        let texts = [item.name] + ["kSecAttrLabel", "kSecAttrComment"].compactMap { item.attributes[$0]?.asText }
         return words.allSatisfy { word in
             texts.contains { $0.range(of: word, options: .caseInsensitive) != nil }
         }
@@ -23,6 +23,6 @@ extension FoundItem {
             "kSecAttrAccount", "kSecAttrService", "kSecAttrServer", "kSecAttrPath", "kSecAttrSecurityDomain",
             "kSecAttrAccessGroup",
         ]
-        return keys.compactMap { attributes[$0] }.joined(separator: "/")
+        return keys.compactMap { attributes[$0]?.asText }.joined(separator: "/")
     }
 }

@@ -10,6 +10,7 @@ cat > "$CASE_DIR/schema.py" <<'PY'
 set lists the values."""
 import json, sys
 TEXT, NUMBER, TRUTH, NAMES = str, int, bool, [str]
+VALUE = (str, int, bool)
 DEVICE = {"isNew": TRUTH, "foreignItems": NUMBER, "rollback": {"not-checked", "first", "passed", "accepted"}}
 HARDENING = {name: TRUTH for name in ("memoryLocked", "buffersLocked", "undumpable", "coreDumpsDisabled", "crashReportsOff",
                                       "allocatorWipes", "swapActive", "noNewPrivileges")} | {"lockedKilobytes": NUMBER, "ptraceScope?": NUMBER}
@@ -29,8 +30,8 @@ SCHEMAS = {
               "compactedBytes?": NUMBER, "*": object},
     "slots": {"slots": [{"id": NUMBER, "kind": {"passphrase", "recovery", "keyfile"},
                          "kdf?": KDF}], "kdfAtLastUnlock?": KDF},
-    "search": {"items": [{"path": TEXT, "class": {"GenericPassword", "InternetPassword"}, "attributes": {"*": TEXT}}]},
-    "show": {"path": TEXT, "class": {"GenericPassword", "InternetPassword"}, "attributes": {"*": TEXT}},
+    "search": {"items": [{"path": TEXT, "class": {"GenericPassword", "InternetPassword"}, "attributes": {"*": VALUE}}]},
+    "show": {"path": TEXT, "class": {"GenericPassword", "InternetPassword"}, "attributes": {"*": VALUE}},
     "rekey": REKEY,
     "backup": {"backup": TEXT, "bytes": NUMBER, "commitNumber": NUMBER, "integrity": TEXT, "items": NUMBER, "leftOut": NUMBER},
     "doctor": {"findings": [{"name": TEXT, "severity": {"ok", "warning", "problem"}, "message": TEXT, "advice": TEXT}]},
@@ -50,6 +51,7 @@ def compare(value, form, where):
     elif isinstance(form, list):
         assert isinstance(value, list), f"{where} is no list: {value}"
         for index, part in enumerate(value): compare(part, form[0], f"{where}[{index}]")
+    elif isinstance(form, tuple): assert type(value) in form, f"{where} is {value!r}"
     elif isinstance(form, set): assert value in form, f"{where} is {value!r}"
     else: assert type(value) is form, f"{where} is {value!r}, not {form.__name__}"
 text = sys.stdin.read()
@@ -72,6 +74,34 @@ json search 'len(value["items"]) == 3' 'any(i["attributes"].get("kSecAttrLabel")
     '"x" not in [a for i in value["items"] for a in i["attributes"].values()]' -- search --json --mount "$MNT"
 json show 'value["path"] == "'"$D/a"'"' 'value["attributes"]["kSecAttrLabel"] == "L"' 'value["attributes"]["kSecAttrAccount"] == "a"' \
     '"x" not in value["attributes"].values()' -- show --json "$D/a"
+# One encoder: an item has the same object in both commands, except for attributes of its file only.
+F="$MNT/internet-passwords/h,protocol=https,port=8443"; mkdir "$F"; printf z > "$F/c"
+printf z > "$D/c"; setfattr -n user.kSecAttrGeneric -v 0x00ff "$D/c"
+setfattr -n user.kSecAttrIsInvisible -v 1 "$F/c"; setfattr -n user.kSecAttrIsNegative -v 0 "$F/c"; setfattr -n user.kSecAttrCreator -v aapl "$F/c"
+setfattr -n user.kSecAttrType -v 4294967295 "$F/c";  setfattr -n user.kSecAttrComment -v 12 "$F/c"
+setfattr -n user.count -v 12 "$F/c"
+"$KEYCHAINFS" search --json --mount "$MNT" > "$CASE_DIR/found"; count=0
+for file in "$D/a" "$D/c" "$F/c" "$MNT/internet-passwords/h,protocol=https/b"; do
+    json show 'value["attributes"]["kSecAttrSynchronizable"] is False' -- show --json "$file"; mv "$CASE_DIR/out" "$CASE_DIR/shown$((count += 1))"
+done
+python3 -I - "$CASE_DIR" "$count" <<'PY' || fail "show and search differ"
+import decimal, json, os, sys
+found = {item["path"]: item for item in json.load(open(sys.argv[1] + "/found"))["items"]}
+for number in range(1, int(sys.argv[2]) + 1):
+    shown = json.load(open(f"{sys.argv[1]}/shown{number}"))
+    for name in ("kSecAttrPersistentReference", "count"): shown["attributes"].pop(name, None)
+    assert repr(sorted(shown["attributes"].items())) == repr(sorted(found[shown["path"]]["attributes"].items())), (shown, found[shown["path"]])
+    values = shown["attributes"]
+    for name in ("kSecAttrCreationDate", "kSecAttrModificationDate"):
+        exact = os.getxattr(shown["path"], "user." + name).decode().replace("Z", ""); date = values[name].replace("Z", "")
+        assert exact[:19] == date[:19] and len(date) <= 26, (exact, date)
+        assert abs(decimal.Decimal(exact[17:]) - decimal.Decimal(date[17:])) <= decimal.Decimal("0.0000007"), (exact, date)
+    if shown["path"].endswith(",port=8443/c"):
+        wanted = {"kSecAttrPort": 8443, "kSecAttrIsInvisible": True, "kSecAttrIsNegative": False, "kSecAttrCreator": 1633775724,
+                  "kSecAttrType": 4294967295, "kSecAttrComment": "12", "kSecAttrProtocol": "HTTPS"}
+        for name, value in wanted.items(): assert repr(values[name]) == repr(value), (name, values[name])
+PY
+json show 'value["attributes"]["count"] == "12"' -- show --json "$F/c"; rm "$F/c" "$D/c"; rmdir "$F"
 (cd "$D"; json show 'value["path"] == "'"$D/a"'"' -- show --json a)
 json rekey 'value["state"] == "finished"' 'value["left"] == 0' -- rekey --json "$MNT"
 json status 'value["rekey"]["state"] == "finished"' -- status --json "$MNT"

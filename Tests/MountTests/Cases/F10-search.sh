@@ -51,9 +51,10 @@ import json, os, sys
 items = json.load(open(sys.argv[1]))["items"]
 assert len(items) == 1 and items[0]["path"] == sys.argv[2] and items[0]["class"] == "GenericPassword", items
 attributes = items[0]["attributes"]
-for name in ("Account", "Service", "Label", "Accessible", "AccessGroup", "Synchronizable"):
+for name in ("Account", "Service", "Label", "Accessible", "AccessGroup"):
     value = os.getxattr(sys.argv[2], "user.kSecAttr" + name).decode()
     assert attributes["kSecAttr" + name] == value, (name, attributes)
+assert attributes["kSecAttrSynchronizable"] is False, attributes
 created = os.getxattr(sys.argv[2], "user.kSecAttrCreationDate").decode()
 assert attributes["kSecAttrCreationDate"][:23] == created[:23], (attributes, created)
 PYTHON
