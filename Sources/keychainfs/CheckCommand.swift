@@ -53,7 +53,7 @@ struct CheckCommand: ParsableCommand {
                 throw CLIError(
                     .locked,
                     """
-                    \(file.path) is locked: \(result.unavailable) rows were not examined. 'keychainfs unlock' it and \
+                    \(file.path) is locked: \(Counted.text(result.unavailable, "row was", "rows were")) not examined. 'keychainfs unlock' it and \
                     check again.
                     """)
             }

@@ -41,12 +41,15 @@ struct RekeyCommand: ParsableCommand {
 
     private func report(_ result: StatusReport.RekeyStatus) throws(CLIError) {
         let rest = result.left == 0 ? "; the old keys are removed" : ""
-        try Console.result(json ? result.jsonText : "\(result.done) items are sealed under new keys\(rest).")
+        try Console.result(
+            json
+                ? result.jsonText : "\(Counted.text(result.done, "item is", "items are")) sealed under new keys\(rest)."
+        )
         guard result.left == 0 else {
             throw CLIError(
                 .damaged,
                 """
-                \(result.left) items are damaged and could not be encrypted again: the old keys of their classes were kept. \
+                \(Counted.text(result.left, "item is", "items are")) damaged and could not be encrypted again: the old keys of their classes were kept. \
                 'keychainfs check' lists them; restore or remove those items, and run 'keychainfs rekey' again.
                 """)
         }

@@ -19,6 +19,7 @@ struct RekeyStatusTests {
     func phases() {
         #expect(status(.idle).lines.isEmpty && !status(.idle).isUnderWay)
         #expect(status(.running, done: 3, total: 9).lines == ["rekey:       3 of 9 items"])
+        #expect(status(.running, total: 1).lines == ["rekey:       0 of 1 item"])
         let waiting = status(.waiting(.interactionNotAllowed), done: 3, total: 9)
         #expect(waiting.reason == "unlock" && waiting.isUnderWay)
         #expect(waiting.lines == ["rekey:       waiting (unlock), 3 of 9 items"])

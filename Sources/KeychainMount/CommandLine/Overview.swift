@@ -41,7 +41,7 @@ package struct Overview: Sendable {
         let width = mounted.map(\.mountPoint.count).max() ?? 0
         for mount in mounted {
             let place = Printable.text(mount.mountPoint)
-            let count = mount.items.map { ", \($0) \($0 == 1 ? "item" : "items")" } ?? ""
+            let count = mount.items.map { ", " + Counted.text($0, "item", "items") } ?? ""
             lines.append("  \(Self.padded(place, to: width))  \(mount.state)\(count)")
         }
         lines += ["", "Next:"]

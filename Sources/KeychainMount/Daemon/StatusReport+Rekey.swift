@@ -52,13 +52,17 @@ extension StatusReport {
         /// The text for users; empty if there is nothing to report.
         var lines: [String] {
             switch state {
-            case "running": ["rekey:       \(done) of \(total) items"]
+            case "running": ["rekey:       \(done) of \(Counted.text(total, "item", "items"))"]
             case "waiting" where reason == Self.otherDevice:
                 ["rekey:       another device has begun it; 'keychainfs rekey' completes it here"]
             case "waiting" where reason == Self.rowsDiffer:
-                ["rekey:       stopped, \(done) of \(total) items: rows differ; 'keychainfs rekey' continues it"]
-            case "waiting": ["rekey:       waiting (\(reason ?? "")), \(done) of \(total) items"]
-            case "finished" where left > 0: ["rekey:       done, but \(left) items could not be opened: see 'check'"]
+                [
+                    "rekey:       stopped, \(done) of \(Counted.text(total, "item", "items")): rows differ; 'keychainfs rekey' continues it"
+                ]
+            case "waiting":
+                ["rekey:       waiting (\(reason ?? "")), \(done) of \(Counted.text(total, "item", "items"))"]
+            case "finished" where left > 0:
+                ["rekey:       done, but \(Counted.text(left, "item", "items")) could not be opened: see 'check'"]
             default: []
             }
         }

@@ -54,10 +54,11 @@ package struct KeyFile: Sendable {
     }
 
     private func tooShort(_ count: Int) -> CLIError {
-        CLIError(
+        let size = count == 0 ? "is empty" : "has " + Counted.text(count, "byte", "bytes")
+        return CLIError(
             .noPassphrase,
             """
-            The key file \(path) is refused: it \(count == 0 ? "is empty" : "has \(count) bytes"), and one of fewer than \
+            The key file \(path) is refused: it \(size), and one of fewer than \
             \(UnlockSecret.keyFileCounts.lowerBound) can be guessed. For a new slot, name a file that does not exist: it is \
             created with random bytes.
             """)

@@ -62,9 +62,16 @@ package struct RepairResult: JSONText, Sendable {
 
     /// The text for users.
     package var text: String {
-        var lines = ["\(items) items in \(directories) directories are unchanged."]
-        if pastValues > 0 { lines.append("\(pastValues) replaced or deleted values are unchanged.") }
-        if unverifiedItems > 0 { lines.append("\(unverifiedItems) items cannot be verified here; they stay too.") }
+        var lines = [
+            "Unchanged: \(Counted.text(items, "item", "items")) in \(Counted.text(directories, "directory", "directories"))."
+        ]
+        if pastValues > 0 {
+            lines.append(
+                "Unchanged: \(Counted.text(pastValues, "replaced or deleted value", "replaced or deleted values")).")
+        }
+        if unverifiedItems > 0 {
+            lines.append("Unchanged, but not verified here: \(Counted.text(unverifiedItems, "item", "items")).")
+        }
         add("Items that do not verify (rows)", removedItems, to: &lines)
         add("Directories that do not verify (rows)", removedDirectories, to: &lines)
         add("Replaced or deleted values that do not verify (rows)", removedPastValues, to: &lines)

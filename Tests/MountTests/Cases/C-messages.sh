@@ -102,7 +102,7 @@ quiet() {
 }
 quiet 0 "$MNT"; "$KEYCHAINFS" lock "$MNT"; quiet 23 "$MNT"; quiet 17 "$CASE_DIR/full"
 # The check of a locked keychain prints its result, and says that it is not complete.
-expect_code 23 "$KEYCHAINFS" check | grep -q '1 rows were not examined' || fail "check of a locked keychain"
+expect_code 23 "$KEYCHAINFS" check | grep -q '1 row was not examined' || fail "check of a locked keychain"
 
 # Without a command: help for scripts; on a terminal the mounted keychains and the next commands.
 expect_code 0 "$KEYCHAINFS" | grep -q '^USAGE: keychainfs' || fail "no help without a terminal"

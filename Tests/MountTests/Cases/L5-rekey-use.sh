@@ -138,7 +138,7 @@ mount_keychain
 # It asks first, because the row may be forged.
 expect_code 21 "$KEYCHAINFS" rekey "$MNT" < /dev/null 2>&1 | grep -q 'Nothing was changed' || fail "it does not refuse"
 expect none "$(rekey_field state)" "the state after a refusal"
-expect_code 21 "$KEYCHAINFS" rekey --yes "$MNT" | grep -q '1 items are damaged' || fail "it does not tell of the damaged item"
+expect_code 21 "$KEYCHAINFS" rekey --yes "$MNT" | grep -q '1 item is damaged' || fail "it does not tell of the damaged item"
 expect 1 "$(rekey_field left)" "items that are left"
 expect_code 21 "$KEYCHAINFS" check > /dev/null
 unmount_keychain

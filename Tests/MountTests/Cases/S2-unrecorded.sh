@@ -31,7 +31,7 @@ cp "$CASE_DIR/older" "$KEYCHAIN"; expect_code 24 "$KEYCHAINFS" mount "$MNT" > /d
 add_slot; mount_keychain; mkdir "$MNT/generic-passwords/s"; printf one > "$MNT/generic-passwords/s/a"
 full; unrecorded 19 "$KEYCHAINFS" slot remove 2 "$MNT"; expect 1 "$(slots "$MNT")" "slots of the mount"; warns || fail "no warning"
 unrecorded 19 "$KEYCHAINFS" slot change 1 "$MNT" --new-passphrase-file "$PASSPHRASE"
-unrecorded 19 "$KEYCHAINFS" rekey "$MNT"; grep -q '1 items are sealed' "$CASE_DIR/said" || fail "no result: $(cat "$CASE_DIR/said")"
+unrecorded 19 "$KEYCHAINFS" rekey "$MNT"; grep -q '1 item is sealed' "$CASE_DIR/said" || fail "no result: $(cat "$CASE_DIR/said")"
 free; "$KEYCHAINFS" lock "$MNT"; wait_until 10 recorded; "$KEYCHAINFS" unlock "$MNT"
 "$KEYCHAINFS" rekey "$MNT" > /dev/null 2>&1 || fail "a rekey that is recorded"
 # On a disk that became read-only.
