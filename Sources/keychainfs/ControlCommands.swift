@@ -61,7 +61,8 @@ struct UnlockCommand: ParsableCommand {
             try client.checkOwner()
             try client.reportCost(of: unlocking.source.kind, showMessage: Console.message)
             let isFirst = (try? client.status())?.isBeforeFirstUnlock == true
-            let secret = try unlocking.source.read(showMessage: Console.message)
+            let secret = try unlocking.source.read(
+                for: "the keychain at \(mountPoint.path)", showMessage: Console.message)
             try client.unlock(with: secret, acceptingRollback: acceptRollback)
             // The keychain is unlocked, even if the status cannot be read.
             guard isFirst || acceptRollback, let status = try? client.status() else { return }

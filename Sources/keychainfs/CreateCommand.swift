@@ -18,7 +18,7 @@ struct CreateCommand: ParsableCommand {
         try reporting(hasSecrets: true) { () throws(CLIError) in
             let source = PassphraseSource(option: passphraseFile)
             let file = keychain.file
-            try file.create(passphrase: source, cost: kdf)
+            try file.create(passphrase: source, cost: kdf, showMessage: Console.message)
             Console.message("created \(file.path). Mount it with '\(file.mountCommand)'.")
         }
     }

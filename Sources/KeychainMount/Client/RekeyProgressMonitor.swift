@@ -57,7 +57,7 @@ package struct RekeyProgressMonitor {
             throw CLIError(.locked, "The keychain at \(mountPoint) is locked. Unlock it with 'keychainfs unlock'.")
         }
         try client.reportCost(of: unlocking.kind, showMessage: showMessage)
-        let secret = try unlocking.read(showMessage: showMessage)
+        let secret = try unlocking.read(for: "the keychain at \(mountPoint)", showMessage: showMessage)
         do throws(CLIError) {
             var result = try run(.start, secret)
             if !result.isStarted {

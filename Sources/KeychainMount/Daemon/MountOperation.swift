@@ -158,7 +158,7 @@ package struct MountOperation: Sendable {
     {
         guard !file.exists else {
             if options.startsLocked { return nil }
-            return try source.read(showMessage: showMessage)
+            return try source.read(for: file.shownName, showMessage: showMessage)
         }
         guard case .passphrase(let passphrase) = source else {
             throw CLIError(
@@ -166,7 +166,7 @@ package struct MountOperation: Sendable {
                 "There is no keychain at \(file.path), and a new one is created with a passphrase: 'keychainfs slot add' adds "
                     + "other ways to unlock it.")
         }
-        let secret = try passphrase.readNew(showMessage: showMessage)
+        let secret = try passphrase.readNew(for: file.shownName, showMessage: showMessage)
         try file.create(passphrase: secret, cost: KDFCostOption.standard.cost)
         showMessage("created \(file.path).")
         if options.startsLocked { return nil }

@@ -49,7 +49,7 @@ package struct Backup: Sendable {
         }
         let opened = try keychain.openForReading()
         defer { opened.keychain.close() }
-        try opened.unlock(from: source, keychain: keychain.path, showMessage: showMessage)
+        try opened.unlock(from: source, of: keychain, showMessage: showMessage)
         return try copy(opened)
     }
 

@@ -36,6 +36,9 @@ extension KeychainPath {
         return name
     }
 
+    /// The keychain in prompts: its name, otherwise its path.
+    package var shownName: String { name ?? path }
+
     /// The keychain as an argument of a command, quoted for a shell.
     var argument: String { ShellWord.quoted(name ?? path) }
 

@@ -19,10 +19,10 @@ package struct KeychainPath: Sendable {
 
     /// Creates a new keychain, after reading its passphrase.
     package func create(
-        passphrase: PassphraseSource, cost: KDFCostOption, showMessage: (String) -> Void = { _ in }
+        passphrase: PassphraseSource, cost: KDFCostOption, showMessage: (String) -> Void
     ) throws(CLIError) {
         guard !exists else { throw alreadyExists }
-        let secret = try passphrase.readNew(showMessage: showMessage)
+        let secret = try passphrase.readNew(for: shownName, showMessage: showMessage)
         try create(passphrase: secret, cost: cost.cost)
     }
 
@@ -181,7 +181,7 @@ package struct KeychainPath: Sendable {
     func checked(
         _ opened: OpenedKeychain, unlocking source: UnlockSource, showMessage: (String) -> Void
     ) throws(CLIError) -> CheckResult {
-        try opened.unlock(from: source, keychain: path, showMessage: showMessage)
+        try opened.unlock(from: source, of: self, showMessage: showMessage)
         do throws(KeychainFault) {
             return CheckResult(try opened.keychain.check())
         } catch {

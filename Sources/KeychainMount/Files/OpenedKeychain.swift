@@ -10,10 +10,10 @@ struct OpenedKeychain: Sendable {
     /// Whether this device had a key before.
     let hadDeviceKey: Bool
 
-    /// Reads the unlock secret and unlocks. `path` is the file for messages.
-    func unlock(from source: UnlockSource, keychain path: String, showMessage: (String) -> Void) throws(CLIError) {
-        try keychain.keys.reportCost(of: source.kind, keychain: path, showMessage: showMessage)
-        try unlock(with: source.read(showMessage: showMessage), keychain: path)
+    /// Reads the unlock secret and unlocks. `file` is the keychain for messages.
+    func unlock(from source: UnlockSource, of file: KeychainPath, showMessage: (String) -> Void) throws(CLIError) {
+        try keychain.keys.reportCost(of: source.kind, keychain: file.path, showMessage: showMessage)
+        try unlock(with: source.read(for: file.shownName, showMessage: showMessage), keychain: file.path)
     }
 
     /// Unlocks. `path` is the file for the message.

@@ -15,10 +15,17 @@ package struct PassphraseSource: Sendable {
 
     /// Reads the passphrase once. It is never read from an argument or an environment variable.
     ///
-    /// - Parameter showMessage: Called with warnings.
+    /// - Parameters:
+    ///   - what: The name of the secret, for the prompt.
+    ///   - keychain: The name, path or mount point of the keychain, for the prompt.
+    ///   - showMessage: Called with warnings.
     package func read(
-        prompt: String = "Passphrase: ", showMessage: (String) -> Void
+        _ what: String = "Passphrase", for keychain: String, showMessage: (String) -> Void
     ) throws(CLIError) -> SecretBytes {
+        try read(prompt: "\(what) for \(Printable.text(keychain)): ", showMessage: showMessage)
+    }
+
+    private func read(prompt: String, showMessage: (String) -> Void) throws(CLIError) -> SecretBytes {
         do throws(PassphraseError) {
             guard let file else { return try PassphraseReader.ask(prompt) }
             let input = try PassphraseReader.read(file: file, mustBePrivate: mustBePrivate)
@@ -29,9 +36,11 @@ package struct PassphraseSource: Sendable {
         }
     }
 
-    /// Reads the passphrase of a new keychain, on a terminal twice.
-    package func readNew(showMessage: (String) -> Void) throws(CLIError) -> SecretBytes {
-        let first = try read(prompt: "New passphrase: ", showMessage: showMessage)
+    /// Reads a new passphrase, on a terminal twice. A warning that it can be guessed precedes the second time, so that the user can
+    /// end the command with ^C.
+    package func readNew(for keychain: String, showMessage: (String) -> Void) throws(CLIError) -> SecretBytes {
+        let first = try read("New passphrase", for: keychain, showMessage: showMessage)
+        if let weakness = PassphraseWeakness(of: first) { showMessage("warning: \(weakness.text)") }
         guard file == nil else { return first }
         let second = try read(prompt: "Again: ", showMessage: showMessage)
         guard first.isEqual(to: second) else {

@@ -133,7 +133,7 @@ package struct Repair: Sendable {
         _ keys: KeyRing, _ source: UnlockSource, _ showMessage: (String) -> Void
     ) throws(CLIError) -> SlotRootKey {
         try keys.reportCost(of: source.kind, keychain: file.path, showMessage: showMessage)
-        let secret = try source.read(showMessage: showMessage)
+        let secret = try source.read(for: file.shownName, showMessage: showMessage)
         do throws(KeychainFault) {
             let root = try keys.root(of: secret)
             try keys.unlock(root: root, acceptingRollback: acceptsRollback)

@@ -29,7 +29,7 @@ package struct Restore: Sendable {
         try createStateDirectory()
         ReplacedKeychain.interrupted(of: target.path)?.undo()
         let temporary = try copied()
-        let secret = try source.read(showMessage: showMessage)
+        let secret = try source.read(for: backup, showMessage: showMessage)
         let verified = try verified(temporary.path, secret, showMessage)
         let state = try renumbered(temporary, verified.root, showMessage)
         let kept = try releaseTarget()

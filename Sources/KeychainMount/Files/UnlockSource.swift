@@ -21,18 +21,21 @@ package enum UnlockSource: Sendable {
 
     /// Reads the secret once.
     ///
-    /// - Parameter showMessage: Called with warnings.
-    package func read(showMessage: (String) -> Void) throws(CLIError) -> UnlockSecret {
+    /// - Parameters:
+    ///   - keychain: The name, path or mount point of the keychain, for the prompt.
+    ///   - showMessage: Called with warnings.
+    package func read(for keychain: String, showMessage: (String) -> Void) throws(CLIError) -> UnlockSecret {
         switch self {
-        case .passphrase(let source): return UnlockSecret(passphrase: try source.read(showMessage: showMessage))
+        case .passphrase(let source):
+            return UnlockSecret(passphrase: try source.read(for: keychain, showMessage: showMessage))
         case .recoveryKey(let source):
-            let typed = try source.read(prompt: "Recovery key: ", showMessage: showMessage)
+            let typed = try source.read("Recovery key", for: keychain, showMessage: showMessage)
             return try Self.recoveryKey(typed)
         case .keyFile(let file): return try file.read(showMessage: showMessage)
         case .passphraseAndKeyFile(let source, let file):
             // A missing key file is reported before the user types anything.
             let contents = try file.read(showMessage: showMessage)
-            return try UnlockSecret(both: source.read(showMessage: showMessage), contents)
+            return try UnlockSecret(both: source.read(for: keychain, showMessage: showMessage), contents)
         }
     }
 

@@ -17,6 +17,7 @@ final class FileSlotBackend: SlotBackend {
     deinit { opened?.keychain.close() }
 
     var keychainName: String { file.path }
+    var shownName: String { file.shownName }
 
     func list() throws(CLIError) -> SlotListResult {
         let reading = try file.openForReading()

@@ -5,6 +5,8 @@ import SecretCrypto
 protocol SlotBackend {
     /// The path or mount point, for messages.
     var keychainName: String { get }
+    /// The keychain in prompts.
+    var shownName: String { get }
 
     func list() throws(CLIError) -> SlotListResult
 
@@ -16,4 +18,8 @@ protocol SlotBackend {
     func run(
         _ request: SlotRequest, by authority: borrowing UnlockSecret, new: borrowing UnlockSecret?
     ) throws(CLIError) -> SlotChangeResult?
+}
+
+extension SlotBackend {
+    var shownName: String { keychainName }
 }

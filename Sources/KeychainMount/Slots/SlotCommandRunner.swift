@@ -33,7 +33,7 @@ package struct SlotCommandRunner {
         let unlocking = try secrets.unlocking(for: choice.kind)
         let new = try secrets.new(choice.kind)
         try slots.reportCost(of: unlocking.kind, keychainName: host.keychainName, showMessage: showMessage)
-        let authority = try unlocking.read(showMessage: showMessage)
+        let authority = try unlocking.read(for: host.shownName, showMessage: showMessage)
         let change = try write(.add, new, by: authority, confirm: { true })
         showMessage("added slot \(change.slot) (\(choice.rawValue)).\(Self.advice(choice.kind))")
     }
@@ -54,7 +54,7 @@ package struct SlotCommandRunner {
         let unlocking = try secrets.unlocking(for: kind)
         let new = try secrets.new(kind, keepsPassphrase: cost != nil && unlocking.kind == kind)
         try slots.reportCost(of: unlocking.kind, keychainName: host.keychainName, showMessage: showMessage)
-        let authority = try unlocking.read(showMessage: showMessage)
+        let authority = try unlocking.read(for: host.shownName, showMessage: showMessage)
         let request = SlotRequest.change(id, cost: cost?.cost, deletesItems: false)
         let change = try write(request, new, by: authority, confirm: confirm)
         report(change)
@@ -68,7 +68,7 @@ package struct SlotCommandRunner {
     /// - Parameter confirm: Returns whether items may be deleted.
     package func remove(_ id: Int64, _ unlocking: UnlockSource, confirm: () -> Bool) throws(CLIError) {
         try host.list().reportCost(of: unlocking.kind, keychainName: host.keychainName, showMessage: showMessage)
-        let authority = try unlocking.read(showMessage: showMessage)
+        let authority = try unlocking.read(for: host.shownName, showMessage: showMessage)
         let change = try run(.remove(id, deletesItems: false), by: authority, new: nil, confirm: confirm)
         report(change)
         showMessage("removed slot \(id).")
@@ -83,7 +83,8 @@ package struct SlotCommandRunner {
     ) throws(CLIError) -> SlotChangeResult {
         switch new {
         case .passphrase(let source):
-            let secret: UnlockSecret? = UnlockSecret(passphrase: try source.readNew(showMessage: showMessage))
+            let secret: UnlockSecret? = UnlockSecret(
+                passphrase: try source.readNew(for: host.shownName, showMessage: showMessage))
             return try run(request, by: authority, new: secret, confirm: confirm)
         case .samePassphrase:
             let secret: UnlockSecret? = try Self.copy(authority)
@@ -102,7 +103,7 @@ package struct SlotCommandRunner {
                 try run(request, by: authority, new: contents, confirm: confirm)
             }
         case .passphraseAndKeyFile(let source, let file):
-            let passphrase = try source.readNew(showMessage: showMessage)
+            let passphrase = try source.readNew(for: host.shownName, showMessage: showMessage)
             return try write(file, showMessage) { (contents) throws(CLIError) in
                 switch contents {
                 case .none: throw CLIError(.failure, "The key file \(file.path) was not read.")

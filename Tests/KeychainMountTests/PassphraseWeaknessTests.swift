@@ -1,0 +1,28 @@
+import KeychainTesting
+import SecretCrypto
+import Testing
+
+@testable import KeychainMount
+
+@Suite("passphrases that can be guessed")
+struct PassphraseWeaknessTests {
+    private func weakness(_ text: String) throws -> PassphraseWeakness? {
+        PassphraseWeakness(of: try SecretBytes(text: text))
+    }
+
+    @Test("a short one, by characters and not by bytes")
+    func short() throws {
+        #expect(try weakness("a") == .short(characters: 1))
+        #expect(try weakness("äöüßäöü") == .short(characters: 7))
+        #expect(try weakness("1234567") == .short(characters: 7))
+        #expect(try weakness("12345678") == nil)
+        #expect(try weakness("äöüßäöüß") == nil)
+        #expect(PassphraseWeakness.short(characters: 1).text.contains("1 character,"))
+    }
+
+    @Test("one character, repeated")
+    func repeated() throws {
+        #expect(try weakness(String(repeating: "a", count: 30)) == .oneCharacter)
+        #expect(try weakness(String(repeating: "a", count: 29) + "b") == nil)
+    }
+}
