@@ -68,7 +68,8 @@ package struct CompletionResult: Sendable {
     private func field(_ completion: Completion, areWords: Bool) -> String? {
         // Compared by bytes, because names are not normalized (T2), and splitting 10,000 names into characters takes 30
         // ms.
-        guard let word = String(completion.word.utf8.dropFirst(kept.utf8.count)) else { return nil }
+        guard let word = String(completion.word.utf8.dropFirst(kept.utf8.count).dropLast(bashSlash(completion.word)))
+        else { return nil }
         switch shell {
         case .bash where word.utf8.contains(1): return nil
         case .bash where word.utf8.contains(UInt8(ascii: "\n")): return word.replacing("\n", with: "\u{1}") + "\n"
@@ -77,6 +78,11 @@ package struct CompletionResult: Sendable {
         case .fish where word.utf8.contains(UInt8(ascii: "\t")): return nil
         case .fish: return completion.description.isEmpty ? word + "\0" : "\(word)\t\(completion.description)\0"
         }
+    }
+
+    /// The number of bytes that bash adds to a word: it also shows a list of directories with a slash after each.
+    private func bashSlash(_ word: String) -> Int {
+        shell == .bash && word.utf8.count > 1 && word.utf8.last == UInt8(ascii: "/") ? 1 : 0
     }
 
     /// The complete words, of which the shell keeps the start.

@@ -73,11 +73,18 @@ joined
 # Names of keychains and directories; files only after a slash (C11).
 mkdir "$CASE_DIR/work/sub"; touch "$CASE_DIR/work/plain" "${KEYCHAIN%/*}/work.keychain"
 keychains() { cd "$CASE_DIR/work"; "$KEYCHAINFS" complete bash "keychainfs $1" "${1##* }" | tr '\n' ' '; }
-expect 'login work ' "$(keychains 'check --keychain ' | tr ' ' '\n' | grep -v / | tr '\n' ' ')" "names of keychains"
-[[ "$(keychains 'mount ')" == *'login work '*sub/* ]] || fail "the first argument of mount: $(keychains 'mount ')"
+expect 'login work ' "$(keychains 'check --keychain ' | tr ' ' '\n' | grep -v sub | tr '\n' ' ')" "names of keychains"
+[[ "$(keychains 'mount ')" == *'login work '*sub' '* ]] || fail "the first argument of mount: $(keychains 'mount ')"
 expect './plain ' "$(keychains 'check --keychain ./p')" "a path"; expect '' "$(keychains 'check --keychain p')" "a file without a path"
 [[ "$(keychains 'slot remove --keychain login ')" == 1* ]] || fail "the slots of a named keychain"
 rm -r "$CASE_DIR/work/"{sub,plain} "${KEYCHAIN%/*}/work.keychain"
+# A list of directories has one slash after each.
+mkdir -p "$CASE_DIR/work/Keychain/sub" "$CASE_DIR/work/Keychain-two"
+complete bash '[show][Keychain/sub/]' $'keychainfs show Keychain/'; joined
+LOG="$CASE_DIR/list" python3 -I "${0%/*}/complete.py" bash "$CASE_DIR/share/completions" "$CASE_DIR/bin:$PATH" "$CASE_DIR/list" \
+    "$CASE_DIR/work" $'keychainfs show Key\t\t' > /dev/null
+grep -aq 'Keychain-two/' "$CASE_DIR/list.shown" && ! grep -aq '//' "$CASE_DIR/list.shown" || fail "a list: $(cat "$CASE_DIR/list.shown")"
+rm -r "$CASE_DIR/work/"Keychain*
 # Locked and hung: no candidates, no message, no wait.
 candidates() { "$KEYCHAINFS" complete bash "keychainfs show $1" "$1" 2>&1; }
 expect "$G/s2/a b" "$(candidates "$G/s2/")" "candidates while unlocked"

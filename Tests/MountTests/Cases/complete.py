@@ -2,7 +2,7 @@
 
 complete.py SHELL SCRIPTS PATH LOG DIRECTORY TEXT: the shell loads its script from SCRIPTS, or finds it where a package installs it
 if SCRIPTS is empty, and works in DIRECTORY; PATH begins with the directory of a `keychainfs` that writes its arguments to LOG, and a
-byte to LOG.asked after each completion.
+byte to LOG.asked after each completion. LOG.shown has what the terminal showed.
 """
 import os
 import pty
@@ -89,6 +89,8 @@ while not os.path.exists(log) and time.monotonic() < end:
 os.close(terminal)
 os.kill(process, 9)
 os.waitpid(process, 0)
+with open(log + ".shown", "wb") as file:
+    file.write(shown)
 if not os.path.exists(log):
     raise SystemExit(f"{shell} ran no command: {shown!r}")
 sys.stdout.write(open(log, encoding="utf-8", newline="").read())
