@@ -9,18 +9,21 @@ enum LogTarget: Sendable {
     /// Sets up logging. Called once, before the first message. libfuse's messages go to the same target.
     func start() {
         switch self {
+        case .standardError where JournalStream.isStandardError:
+            LoggingSystem.bootstrap { _ in LineLogHandler(write: JournalStream.write) }
         case .standardError: LoggingSystem.bootstrap { StreamLogHandler.standardError(label: $0) }
         case .system:
             SystemLog.open(identity: "keychainfs")
-            LoggingSystem.bootstrap { _ in SystemLogHandler() }
+            LoggingSystem.bootstrap { _ in LineLogHandler(write: SystemLog.write) }
         }
         let logger = Logger(label: "keychainfs.fuse")
         FuseLog.setHandler { level, message in logger.log(level: Logger.Level(level), "\(message)") }
     }
 }
 
-/// Writes log messages to the system log.
-private struct SystemLogHandler: LogHandler {
+/// Writes each log message as a line without a time, which its target adds.
+private struct LineLogHandler: LogHandler {
+    let write: @Sendable (FuseLog.Level, String) -> Void
     var metadata: Logger.Metadata = [:]
     var logLevel: Logger.Level = .info
 
@@ -32,7 +35,7 @@ private struct SystemLogHandler: LogHandler {
     func log(event: LogEvent) {
         let all = metadata.merging(event.metadata ?? [:]) { $1 }
         let pairs = all.sorted { $0.key < $1.key }.map { " \($0.key)=\($0.value)" }
-        SystemLog.write(FuseLog.Level(event.level), "\(event.message)" + pairs.joined())
+        write(FuseLog.Level(event.level), "\(event.message)" + pairs.joined())
     }
 }
 

@@ -33,6 +33,15 @@ for place in "$CASE_DIR/none" nonsense "" "$(printf '/%.0s' {1..200})"; do
     wait_until 30 is_mounted; wait_until 30 "$KEYCHAINFS" status "$MNT" > /dev/null; kill "$pid"; wait "$pid" || fail "'$place'"
 done
 
+# In the journal, which adds the time, a line of the log has its priority instead; elsewhere it has its time.
+for stream in same other; do
+    file="$CASE_DIR/journal"; : > "$file"; variable=$(stat -c %d:%i "$file"); [ "$stream" = same ] || variable=1:2
+    JOURNAL_STREAM=$variable "$KEYCHAINFS" mount --foreground "$MNT" 2>> "$file" & pid=$!
+    wait_until 30 is_mounted; wait_until 30 "$KEYCHAINFS" status "$MNT" > /dev/null; kill "$pid"; wait "$pid" || fail "$stream"
+    [ -s "$file" ] || fail "no log"
+    ! grep -vqE "$([ "$stream" = same ] && echo '^<[3-6]>[a-z]' || echo '^20[0-9T:+-]+')" "$file" || fail "the log: $(cat "$file")"
+done
+
 # restarts FILE: whether systemd starts the unit again after an exit code (systemd.service(5)).
 restarts() {
     grep -qE '^RestartForceExitStatus=.' "$1" ||
