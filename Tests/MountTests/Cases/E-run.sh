@@ -7,7 +7,7 @@ mkdir -p "$CASE_DIR/checkout/scripts" "$CASE_DIR/bin" "$CASE_DIR/.build/release"
 cp "$CASE_DIR/run" "$CASE_DIR/checkout/scripts/run"
 # Installation and build are replaced: they take minutes, and are tested in a fresh clone.
 printf '#!/bin/sh\n' > "$CASE_DIR/checkout/scripts/install"
-printf '#!/bin/sh\necho "%s"\n' "$CASE_DIR/.build/release" > "$CASE_DIR/checkout/scripts/build-release"
+printf '#!/bin/sh\necho >> "%s"; echo "%s"\n' "$CASE_DIR/builds" "$CASE_DIR/.build/release" > "$CASE_DIR/checkout/scripts/build-release"
 printf '#!/bin/sh\n' > "$CASE_DIR/bin/swift"
 # `mount --create` derives its key at full cost.
 printf '#!/bin/sh\n[ "$1" != mount ] || "%s" create --kdf test || exit\nexec "%s" "$@"\n' "$KEYCHAINFS" "$KEYCHAINFS" \
@@ -25,8 +25,16 @@ says '>> ~/.profile'
 # The command that it prints for this shell works.
 eval "$(grep -m 1 '^  export PATH=' "$CASE_DIR/said")"
 keychainfs status "$MNT" | grep -q unlocked || fail "the program that the shell finds gives no status"
-# The commands that it prints for a first item work, and leave nothing on the disk if no keychain is mounted.
 tour=$(sed -n '/^  cd /,/^$/p' "$CASE_DIR/said")
+# After an update it builds again, and does not interrupt the mount that is in use.
+program="$CASE_DIR/.build/release/keychainfs"
+rm "$CASE_DIR/builds"; touch -d '+1 hour' "$program"; run; [ -s "$CASE_DIR/builds" ] || fail "no build while the keychain is mounted"
+says "Your keychain is mounted at $MNT already."; says "keychainfs unmount $MNT && keychainfs mount $MNT"
+is_mounted || fail "scripts/run has unmounted"
+# The daemon of this build needs no restart.
+touch -d '-1 hour' "$program"; run
+says "is mounted at $MNT already"; ! grep -q 'earlier build' "$CASE_DIR/said" || fail "the same build: $(cat "$CASE_DIR/said")"
+# The commands that it prints for a first item work, and leave nothing on the disk if no keychain is mounted.
 bash -euo pipefail -c "$tour" > /dev/null || fail "the commands for a first item fail"
 [ -s "$MNT/generic-passwords/example.com/alice" ] || fail "the commands for a first item store none: $tour"
 keychainfs unmount "$MNT"; mkdir "$CASE_DIR/empty"
