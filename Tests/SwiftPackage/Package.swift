@@ -1,5 +1,6 @@
 // swift-tools-version: 6.2
-// A package as a user writes it: Keychain Services under a module alias, with packages that test `canImport(Security)`.
+// A package as a user writes it: Keychain Services under a module alias, with packages that test `canImport(Security)`; and a program that
+// uses KeychainClient and KeychainFile.
 import PackageDescription
 
 let package = Package(
@@ -16,5 +17,11 @@ let package = Package(
                 .product(name: "Security", package: "keychainfs", moduleAliases: ["Security": "KeychainServices"]),
                 .product(name: "Unrelated", package: "Unrelated"),
                 .product(name: "X509", package: "swift-certificates"),
-            ])
+            ]),
+        .executableTarget(
+            name: "Client",
+            dependencies: [
+                .product(name: "KeychainClient", package: "keychainfs"),
+                .product(name: "KeychainFile", package: "keychainfs"),
+            ]),
     ])
