@@ -38,6 +38,9 @@ package struct KeychainPath: Sendable {
                 return store
             }
             store.close()
+        } catch .notFound, .notRegularFile {
+            let directory = FilePath(path).removingLastComponent()
+            throw CLIError(.failure, "There is no directory \(directory) for the keychain, and it cannot be created.")
         } catch {
             throw CLIError(error, keychain: path)
         }

@@ -72,6 +72,8 @@ done << 'TABLE'
 20|create --keychain $CASE_DIR/text|If it is your keychain, mount it with 'keychainfs mount --keychain $CASE_DIR/text'.
 14|restore $KEYCHAIN|'keychainfs unmount' it before it is replaced.
 20|restore --keychain $CASE_DIR/text $KEYCHAIN|Replace it with --replace
+1|create --keychain /proc/none/k|There is no directory /proc/none for the keychain, and it cannot be created.
+1|create --keychain $CASE_DIR/text/k|There is no directory $CASE_DIR/text for the keychain
 64|search ""|A word of the search is empty.
 10|unlock --passphrase-file $CASE_DIR/wrong|does not open the keychain at $MNT.
 17|lock $CASE_DIR/full|No keychain is mounted at $CASE_DIR/full. Mount one with 'keychainfs mount'.
