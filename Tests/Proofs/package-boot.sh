@@ -172,6 +172,8 @@ user_unit() {
     loginctl enable-linger alice
     must "the session of the user" await 30 test -S "/run/user/$(id -u alice)/bus"
     must "the user unit starts" as_alice systemctl --user enable --now keychainfs@login
+    must "its log is in the journal" await 10 sh -c "journalctl --output=cat _UID=$(id -u alice) | grep -q '^mounted'"
+    must_not "with a second time in each line" sh -c "journalctl --output=cat _UID=$(id -u alice) | grep -E '^(<[0-7]>|20[0-9]{2}-)'"
     must "it is mounted, locked" sh -c "runuser -u alice -- keychainfs status --quiet $K; [ \$? = 23 ]"
     must "unlock" as_alice keychainfs unlock
     equal "an item" new "$(as_alice cat "$K/generic-passwords/example.com/bob")"

@@ -28,7 +28,7 @@ def until(text):
     global shown
     while text not in shown:
         shown += os.read(terminal, 4096)
-until(b"Recovery key: ")
+until(b"Recovery key for login: ")
 time.sleep(0.2)
 typed = open(sys.argv[1], "rb").read()
 os.write(terminal, typed)
