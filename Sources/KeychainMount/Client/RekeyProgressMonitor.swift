@@ -157,7 +157,7 @@ struct RekeyProgressBar {
         if isTerminal { return draw("\r" + Self.bar(rekey)) }
         if let lastLine, now.timeIntervalSince(lastLine) < Self.pause { return }
         lastLine = now
-        draw("keychainfs: rekey: \(rekey.done) of \(Counted.text(rekey.total, "item", "items"))\n")
+        draw("keychainfs: rekey: \(rekey.done) of \(Counted.items(rekey.total))\n")
     }
 
     /// Ends the line of the bar.
@@ -169,6 +169,6 @@ struct RekeyProgressBar {
         let (filled, percent) = rekey.total > 0 ? (width * done / rekey.total, 100 * done / rekey.total) : (width, 100)
         let bar = String(repeating: "#", count: filled) + String(repeating: ".", count: width - filled)
         let number = String(repeating: " ", count: max(0, 3 - "\(percent)".count)) + "\(percent)"
-        return "[\(bar)] \(number) %  \(rekey.done) of \(Counted.text(rekey.total, "item", "items"))"
+        return "[\(bar)] \(number) %  \(rekey.done) of \(Counted.items(rekey.total))"
     }
 }

@@ -41,7 +41,7 @@ package struct Overview: Sendable {
         let width = mounted.map(\.mountPoint.count).max() ?? 0
         for mount in mounted {
             let place = Printable.text(mount.mountPoint)
-            let count = mount.items.map { ", " + Counted.text($0, "item", "items") } ?? ""
+            let count = mount.items.map { ", " + Counted.items($0) } ?? ""
             lines.append("  \(Self.padded(place, to: width))  \(mount.state)\(count)")
         }
         lines += ["", "Next:"]

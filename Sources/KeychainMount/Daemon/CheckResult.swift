@@ -119,20 +119,13 @@ package struct CheckResult: JSONText, Sendable {
 
     /// The text for users.
     package var text: String {
-        var lines = [
-            "\(Counted.text(items, "item", "items")) in \(Counted.text(directories, "directory", "directories")) verified."
-        ]
-        if pastValues > 0 {
-            lines.append(
-                "\(Counted.text(pastValues, "replaced or deleted value", "replaced or deleted values")) verified.")
-        }
+        var lines = ["\(Counted.items(items)) in \(Counted.directories(directories)) verified."]
+        if pastValues > 0 { lines.append("\(Counted.pastValues(pastValues)) verified.") }
         if unavailable > 0 {
             lines.append(
                 "\(Counted.text(unavailable, "row is locked and was", "rows are locked and were")) not examined.")
         }
-        if foreign > 0 {
-            lines.append("\(Counted.text(foreign, "item", "items")) can be opened by another device only.")
-        }
+        if foreign > 0 { lines.append("\(Counted.items(foreign)) can be opened by another device only.") }
         if !damagedItems.isEmpty { lines.append("Damaged items (rows): " + list(damagedItems)) }
         if !damagedPastValues.isEmpty {
             lines.append("Damaged replaced or deleted values (rows): " + list(damagedPastValues))
@@ -156,11 +149,9 @@ package struct CheckResult: JSONText, Sendable {
         if anotherCopy { lines.append("ANOTHER COPY of the keychain was written over its file while it was open.") }
         if !leftovers.isEmpty { lines += ["Left over by editors:"] + leftovers.map { "  " + $0 } }
         if let compactedBytes {
-            lines.append("The file is \(Counted.text(compactedBytes, "byte", "bytes")) smaller.")
+            lines.append("The file is \(Counted.bytes(compactedBytes)) smaller.")
         } else if freeBytes > 0 {
-            lines.append(
-                "Free in the file: \(Counted.text(freeBytes, "byte", "bytes")), which 'keychainfs check --compact' releases."
-            )
+            lines.append("Free in the file: \(Counted.bytes(freeBytes)), which 'keychainfs check --compact' releases.")
         }
         let verdict =
             unavailable > 0 ? "The available rows are intact; unlock and check again." : "The keychain is intact."

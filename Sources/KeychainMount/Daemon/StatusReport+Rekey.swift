@@ -52,17 +52,17 @@ extension StatusReport {
         /// The text for users; empty if there is nothing to report.
         var lines: [String] {
             switch state {
-            case "running": ["rekey:       \(done) of \(Counted.text(total, "item", "items"))"]
+            case "running": ["rekey:       \(done) of \(Counted.items(total))"]
             case "waiting" where reason == Self.otherDevice:
                 ["rekey:       another device has begun it; 'keychainfs rekey' completes it here"]
             case "waiting" where reason == Self.rowsDiffer:
                 [
-                    "rekey:       stopped, \(done) of \(Counted.text(total, "item", "items")): rows differ; 'keychainfs rekey' continues it"
+                    "rekey:       stopped, \(done) of \(Counted.items(total)): rows differ; 'keychainfs rekey' continues it"
                 ]
             case "waiting":
-                ["rekey:       waiting (\(reason ?? "")), \(done) of \(Counted.text(total, "item", "items"))"]
+                ["rekey:       waiting (\(reason ?? "")), \(done) of \(Counted.items(total))"]
             case "finished" where left > 0:
-                ["rekey:       done, but \(Counted.text(left, "item", "items")) could not be opened: see 'check'"]
+                ["rekey:       done, but \(Counted.items(left)) could not be opened: see 'check'"]
             default: []
             }
         }

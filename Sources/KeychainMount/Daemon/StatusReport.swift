@@ -153,8 +153,7 @@ extension StatusReport.Device {
         var lines: [String] = []
         if isNew { lines.append("device:      new to this keychain") }
         if foreignItems > 0 {
-            lines.append(
-                "elsewhere:   \(Counted.text(foreignItems, "item", "items")) that only another device can open")
+            lines.append("elsewhere:   \(Counted.items(foreignItems)) that only another device can open")
         }
         if rollback == "accepted" { lines.append("rollback:    a keychain that may be an older copy was accepted") }
         return lines

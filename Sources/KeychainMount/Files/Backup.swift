@@ -21,7 +21,7 @@ package struct BackupResult: JSONText, Sendable {
 
     /// The text for users.
     package var text: String {
-        let first = "\(Counted.text(items, "item", "items")) in \(backup) (\(Counted.text(bytes, "byte", "bytes")))."
+        let first = "\(Counted.items(items)) in \(backup) (\(Counted.bytes(bytes)))."
         guard leftOut > 0 else { return first }
         return first + "\nIn no backup (WhenPasscodeSetThisDeviceOnly): \(leftOut)."
     }

@@ -54,7 +54,7 @@ package struct KeyFile: Sendable {
     }
 
     private func tooShort(_ count: Int) -> CLIError {
-        let size = count == 0 ? "is empty" : "has " + Counted.text(count, "byte", "bytes")
+        let size = count == 0 ? "is empty" : "has " + Counted.bytes(count)
         return CLIError(
             .noPassphrase,
             """

@@ -2,7 +2,7 @@ import SecretCrypto
 
 /// The reason why a new passphrase can be guessed. It is accepted nevertheless: a keychain may need no better one.
 enum PassphraseWeakness: Equatable {
-    case short(characters: Int)
+    case short
     case oneCharacter
 
     /// The number of characters without a warning (NIST SP 800-63B, the minimum of a password that a user chooses).
@@ -19,7 +19,7 @@ enum PassphraseWeakness: Equatable {
             if octets[index] != octets[0] { others += 1 }
         }
         if characters < Self.minimum {
-            self = .short(characters: characters)
+            self = .short
         } else if others == 0 {
             self = .oneCharacter
         } else {
@@ -27,13 +27,11 @@ enum PassphraseWeakness: Equatable {
         }
     }
 
-    /// The warning, without anything of the passphrase but its length.
+    /// The warning, without anything of the passphrase, because it may be logged.
     var text: String {
-        let advice =
-            "a holder of a copy of the keychain can guess it. Several unrelated words are better."
+        let advice = "a holder of a copy of the keychain can guess it. Several unrelated words are better."
         switch self {
-        case .short(let characters):
-            return "the passphrase has \(Counted.text(characters, "character", "characters")), and \(advice)"
+        case .short: return "the passphrase has fewer than \(Self.minimum) characters, and \(advice)"
         case .oneCharacter: return "the passphrase repeats one character, and \(advice)"
         }
     }

@@ -62,16 +62,9 @@ package struct RepairResult: JSONText, Sendable {
 
     /// The text for users.
     package var text: String {
-        var lines = [
-            "Unchanged: \(Counted.text(items, "item", "items")) in \(Counted.text(directories, "directory", "directories"))."
-        ]
-        if pastValues > 0 {
-            lines.append(
-                "Unchanged: \(Counted.text(pastValues, "replaced or deleted value", "replaced or deleted values")).")
-        }
-        if unverifiedItems > 0 {
-            lines.append("Unchanged, but not verified here: \(Counted.text(unverifiedItems, "item", "items")).")
-        }
+        var lines = ["Unchanged: \(Counted.items(items)) in \(Counted.directories(directories))."]
+        if pastValues > 0 { lines.append("Unchanged: \(Counted.pastValues(pastValues)).") }
+        if unverifiedItems > 0 { lines.append("Unchanged, but not verified here: \(Counted.items(unverifiedItems)).") }
         add("Items that do not verify (rows)", removedItems, to: &lines)
         add("Directories that do not verify (rows)", removedDirectories, to: &lines)
         add("Replaced or deleted values that do not verify (rows)", removedPastValues, to: &lines)

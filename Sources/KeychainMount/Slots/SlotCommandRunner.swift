@@ -201,9 +201,7 @@ package struct SlotCommandRunner {
 
     private func report(_ change: SlotChangeResult) {
         if change.deletedItems > 0 {
-            showMessage(
-                "deleted \(Counted.text(change.deletedItems, "item", "items")) of the class WhenPasscodeSetThisDeviceOnly."
-            )
+            showMessage("deleted \(Counted.items(change.deletedItems)) of the class WhenPasscodeSetThisDeviceOnly.")
         }
         if !change.lostSlots.isEmpty {
             let list = change.lostSlots.map(String.init).joined(separator: ", ")

@@ -40,7 +40,7 @@ said() { grep -qF -- "$1" "$CASE_DIR/said" || fail "no '$1' in: $(cat "$CASE_DIR
 P='correct horse'
 talk 18 create --kdf test -- 'New passphrase for login: ' "$P" 'Again: ' 'another one'; [ ! -e "$KEYCHAIN" ] || fail "a keychain from two passphrases"
 # ^C ends it as in other programs, after the warning, and nothing exists.
-talk 126 create --kdf test -- 'New passphrase for login: ' a 'Again: ' '^C'; said 'warning: the passphrase has 1 character, and'
+talk 126 create --kdf test -- 'New passphrase for login: ' a 'Again: ' '^C'; said 'warning: the passphrase has fewer than 8 characters, and'
 [ ! -e "$KEYCHAIN" ] || fail "a keychain after ^C"
 talk 0 create --kdf test -- 'New passphrase for login: ' "$P" 'Again: ' "$P"; ! grep -q warning "$CASE_DIR/said" || fail "a warning: $(cat "$CASE_DIR/said")"
 talk 0 mount "$MNT" -- 'Passphrase for login: ' "$P"
@@ -59,4 +59,4 @@ talk 0 create --keychain "$file" --kdf test -- "New passphrase for $CASE_DIR/a\\
 [ -f "$file" ] || fail "no keychain at the path"
 # A file of a passphrase: the same warning.
 (umask 077; echo a > "$CASE_DIR/short"); "$KEYCHAINFS" create --keychain short --kdf test --passphrase-file "$CASE_DIR/short" 2> "$CASE_DIR/said"
-said 'warning: the passphrase has 1 character, and'
+said 'warning: the passphrase has fewer than 8 characters, and'
