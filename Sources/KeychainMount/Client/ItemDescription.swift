@@ -38,7 +38,7 @@ package struct ItemDescription: Sendable {
         return FoundItem(
             path: path, itemClass: itemClass.suffix,
             attributes: Dictionary(
-                attributes.map { ($0.name, AttributeJSON($0.value, of: $0.key)) },
+                attributes.map { ($0.name, AttributeJSON(extendedAttribute: $0.value, of: $0.key)) },
                 uniquingKeysWith: { first, _ in first })
         ).jsonText
     }
