@@ -18,31 +18,9 @@ unmount_keychain; tr -d - < key > flat; chmod 600 flat
 "$KEYCHAINFS" check --recovery --passphrase-file flat > /dev/null; mount_keychain --recovery --passphrase-file key
 expect x "$(cat "$MNT/generic-passwords/s/x")" "mounted with it"; expect unlocked "$(status state)" "state"; unmount_keychain
 # At a terminal, without echo.
-cat > ask.py <<'PY'
-import os, pty, sys, time
-pid, terminal = pty.fork()
-if pid == 0:
-    os.execvp(sys.argv[2], sys.argv[2:])
-shown = b""
-def until(text):
-    global shown
-    while text not in shown:
-        shown += os.read(terminal, 4096)
-until(b"Recovery key for login: ")
-time.sleep(0.2)
-typed = open(sys.argv[1], "rb").read()
-os.write(terminal, typed)
-try:
-    while True:
-        piece = os.read(terminal, 4096)
-        if not piece: break
-        shown += piece
-except OSError:
-    pass
-assert typed[:6] not in shown, "echoed"
-sys.exit(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))
-PY
-timeout 30 python3 -I ask.py key "$KEYCHAINFS" check --recovery || fail "typed at a terminal"
+timeout 100 python3 -I "${0%/*}/terminal.py" "$KEYCHAINFS" check --recovery -- 'Recovery key for login: ' "$(cat key)" > terminal ||
+    fail "typed at a terminal: $(cat terminal)"
+! grep -qF "$(head -c 6 key)" terminal || fail "the terminal echoes the key"
 # Mistyped: the group is named before any slot is tried.
 mistyped() { expect_code 10 "$KEYCHAINFS" check --recovery --passphrase-file "$1" | grep -q "$2" || fail "not told: $2"; }
 for group in 1 2 3 4 5 6; do

@@ -138,7 +138,9 @@ mount_keychain
 # It asks first, because the row may be forged.
 expect_code 21 "$KEYCHAINFS" rekey "$MNT" < /dev/null 2>&1 | grep -q 'Nothing was changed' || fail "it does not refuse"
 expect none "$(rekey_field state)" "the state after a refusal"
-expect_code 21 "$KEYCHAINFS" rekey --yes "$MNT" | grep -q '1 item is damaged' || fail "it does not tell of the damaged item"
+code=0; "$KEYCHAINFS" rekey --yes "$MNT" > "$CASE_DIR/report" 2> "$CASE_DIR/said" < /dev/null || code=$?; expect 21 "$code" "with a damaged item"
+grep -q '1 item is damaged' "$CASE_DIR/said" || fail "it does not tell of the damaged item"
+grep -q 'sealed under new keys' "$CASE_DIR/report" || fail "no report on standard output: $(cat "$CASE_DIR/report")"
 expect 1 "$(rekey_field left)" "items that are left"
 expect_code 21 "$KEYCHAINFS" check > /dev/null
 unmount_keychain
