@@ -15,7 +15,7 @@ from .meter import announce
 from .scratch import BenchmarkError, Interrupted, Scratch
 
 USAGE = """Compares keychainfs with the limit, a file system in memory on the same libfuse, and with every installed peer:
-gocryptfs, securefs, encfs, cryfs, pass, gopass, age, secret-tool (`scripts/install benchmark`).
+gocryptfs, securefs, encfs, cryfs, pass, age, secret-tool (`scripts/install benchmark`).
 Builds a release, and creates temporary keychains in a separate directory, which is deleted at the end. The subjects
 alternate in each repetition. The report contains medians over the repetitions and their ratios to the limit.
 

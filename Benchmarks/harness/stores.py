@@ -7,7 +7,7 @@ import time
 from .scratch import BenchmarkError
 
 SECRET = "x" * 32
-# The key that pass and gopass encrypt to.
+# The key that pass encrypts to.
 USER = "benchmark@localhost"
 
 
@@ -47,13 +47,6 @@ class Pass(SecretStore):
 
     def secret(self, number):
         return f"benchmark/s{number:06}"
-
-
-class Gopass(Pass):
-    """The same store by another program."""
-    name = "gopass show"
-    programs = ("gopass", *Pass.programs)
-    command = ("gopass", "show")
 
 
 class Age(SecretStore):
@@ -108,7 +101,7 @@ class SecretTool(SecretStore):
         return f"s{number:06}"
 
 
-STORES = (Pass, Gopass, Age, SecretTool)
+STORES = (Pass, Age, SecretTool)
 
 
 def installed_stores():

@@ -70,7 +70,7 @@ struct RestoreCommand: ParsableCommand {
         discussion: """
             Asks for the passphrase of BACKUP, and verifies its structure first ('backup --verify' verifies every row). \
             A mounted keychain is never replaced: unmount it. An existing one is replaced only with --replace, in one \
-            step, and kept as KEYCHAIN.replaced-DATE: remove that when you are sure. BACKUP is not changed.
+            step, and kept as KEYCHAIN.replaced-DATE. BACKUP is not changed.
 
             From then on this device accepts the restored keychain as the newest state. All other copies of it count as \
             older, also one at another path. To read a backup without restoring it, mount it with '-o ro --accept-rollback'.

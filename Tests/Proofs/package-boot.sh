@@ -90,6 +90,8 @@ tour() {
     must "an ordinary user mounts it" as_alice keychainfs mount
     awk '/^```sh$/ { inside = 1; next } /^```$/ && inside { exit } inside' /proof/README.md > /proof/tour.sh
     equal "lines of the tour" 10 "$(wc -l < /proof/tour.sh)"
+    # The item cannot be read while it is locked.
+    sed -i '/^keychainfs lock$/{n;s/^cat .*/! & || exit 9/}' /proof/tour.sh
     must "the tour of the README" as_alice sh -c 'bash -euo pipefail /proof/tour.sh > /tmp/shown 2>&1'
     must "it shows the lock" grep -q 'Required key not available' /tmp/shown
     for shell in bash zsh fish; do

@@ -61,7 +61,10 @@ struct ControlCommandLine: ControlCommandHandler {
         }
         if !keychain.isInPlace {
             warnings.append(
-                "the keychain's file, or its log, has been moved, removed or replaced: nothing can be changed any more")
+                """
+                the keychain's file, or its log, has been moved, removed or replaced: nothing can be changed any more. Put it \
+                back, or copy the keychain with 'keychainfs backup FILE' before you unmount it
+                """)
         }
         if let warning = StatusReport.Device.warning(of: keychain.keys) { warnings.append(warning) }
         if keychain.keys.stateFault != nil {

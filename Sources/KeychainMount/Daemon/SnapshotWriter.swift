@@ -83,8 +83,11 @@ final class SnapshotWriter: Sendable {
         do throws(CopyError<KeychainFault>) { return try opened.copy(to: path) } catch { throw error.cause }
     }
 
-    /// Creates an empty file with mode 0600; SQLite would use the umask.
+    /// Creates an empty file with mode 0600; SQLite would use the umask. Also the directory, if it was deleted together with the
+    /// keychain's file: then this copy is all that remains.
     private func create(_ path: String) throws(KeychainFault) {
+        try? FileManager.default.createDirectory(
+            atPath: directory, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
         do {
             try FileDescriptor.open(
                 FilePath(path), .writeOnly, options: [.create, .exclusiveCreate, .closeOnExec],

@@ -18,7 +18,7 @@ said="$CASE_DIR/said-1"
 grep -q 'Required key not available' "$said" || fail "the tour shows no lock: $(cat "$said")"
 grep -q 'user.kSecAttrLabel="Web shop"' "$said" || fail "the tour shows no attribute: $(cat "$said")"
 expect 10 "$(block "$CASE_DIR/README.md" 1 | wc -l)" "lines of the tour"
-run_page guide.md "Locking|Key slots|Backup" "Key slots|Backup"
+run_page guide.md "Locking|Key slots|Backup and restore" "Key slots|Backup and restore"
 
 # A block that fails while it should succeed is noticed, and one that does not fail closed.
 notices() {
@@ -39,3 +39,5 @@ notices 'the home directory after' "mkdir -p ~/Keychain/generic-passwords/demo; 
 notices 'the home directory after' "cd ~/Keychain/generic-passwords; mkdir -p demo; echo x > demo/item; cat none"
 setfattr -n user.kSecAttrAccessible -v Always "$MNT/generic-passwords/demo"
 notices 'items after' "cat $item; date > $other; false"
+echo x > "$MNT/generic-passwords/demo/other"
+notices 'fails: ' "keychainfs lock"$'\n'"cat $other"

@@ -1,6 +1,7 @@
 # A service: notifies systemd when it is ready and when it ends (sd_notify(3)); systemd accepts the unit. C9: no unit restarts after an exit
 # code, and the user unit is skipped if its keychain is mounted.
 # needs: share
+# needs: pages
 # seconds: 22
 . "${0%/*}/lib.sh"
 # The key derivation takes long enough to detect a notification that comes before the service is ready.
@@ -71,12 +72,17 @@ mkdir -p "$HOME/units"; unit user "$HOME/units/keychainfs@login.service"
 export XDG_RUNTIME_DIR="$CASE_DIR/run"; mkdir -m 700 "$XDG_RUNTIME_DIR"
 said=$(systemd-analyze --user verify "$HOME/units/keychainfs@login.service" 2>&1) || fail "systemd-analyze: $said"
 [[ $said != *keychainfs@* ]] || fail "systemd-analyze: $said"
-# Its command, as systemd would run it.
-command=$(sed -n 's/^ExecStart=//p' "$HOME/units/keychainfs@login.service")
-command=${command//'${KEYCHAIN}'/"$KEYCHAIN"}; command=${command//'${MOUNTPOINT}'/"$MNT"}
-said=$(python3 -I "$CASE_DIR/notify.py" "$CASE_DIR/notify" "'$KEYCHAINFS' unlock '$MNT'" $command 2> "$CASE_DIR/log") ||
-    fail "$(cat "$CASE_DIR/log")"
-expect "READY=1 STOPPING=1 ended 0" "$(echo $said)" "the unit's command"
+# Its command, and the one with another automatic lock by which docs/guide.md replaces it, as systemd would run them.
+runs() {
+    local command said
+    command=$(sed -n 's/^ExecStart=\(.\)/\1/p' "$1"); [ -n "$command" ] || fail "no command in $1"
+    command=${command/#keychainfs/"$KEYCHAINFS"}; command=${command//'${KEYCHAIN}'/"$KEYCHAIN"}; command=${command//'${MOUNTPOINT}'/"$MNT"}
+    said=$(python3 -I "$CASE_DIR/notify.py" "$CASE_DIR/notify" "'$KEYCHAINFS' unlock '$MNT' && $2" $command 2> "$CASE_DIR/log") ||
+        fail "$1: $(cat "$CASE_DIR/log")"
+    expect "READY=1 STOPPING=1 ended 0" "$(echo $said)" "the command of $1"; rm -f "$CASE_DIR/notify"
+}
+runs "$HOME/units/keychainfs@login.service" true
+runs "$CASE_DIR/guide.md" "'$KEYCHAINFS' status '$MNT' | grep -q '^locks: *after 15m'"
 
 # Its condition: `$$` is a `$` there, and ${KEYCHAIN} one word.
 condition=$(sed -n 's/^ExecCondition=//p' "$HOME/units/keychainfs@login.service" |

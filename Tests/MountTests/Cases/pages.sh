@@ -24,10 +24,10 @@ block_under() {
 }
 
 strict='bash -euo pipefail'
-# run_block SHELL TEXT [COMMAND...]: runs a block, by another command if one is given. Input that it requests is typed. Removes the
-# backups of earlier blocks, which are never replaced.
+# run_block SHELL TEXT [COMMAND...]: runs a block, by another command if one is given. Input that it requests is typed. A `cat` directly
+# after `keychainfs lock` must fail, as the page says. Removes the backups of earlier blocks, which are never replaced.
 run_block() {
-    local shell=$1 text=$2; shift 2
+    local shell=$1 text; text=$(sed '/^keychainfs lock$/{n;s/^cat .*/! & || exit 9/}' <<< "$2"); shift 2
     rm -rf "$STARTED" "$HOME/backups"
     (cd "$HOME" && "$@" timeout 60 $shell -c "$text" <<< 'typed secret') > "$CASE_DIR/said" 2>&1
 }
