@@ -19,6 +19,7 @@ grep -q 'Required key not available' "$said" || fail "the tour shows no lock: $(
 grep -q 'user.kSecAttrLabel="Web shop"' "$said" || fail "the tour shows no attribute: $(cat "$said")"
 expect 10 "$(block "$CASE_DIR/README.md" 1 | wc -l)" "lines of the tour"
 run_page guide.md "Locking|Key slots|Backup and restore" "Key slots|Backup and restore"
+paste_page README.md; paste_page guide.md
 
 # A block that fails while it should succeed is noticed, and one that does not fail closed.
 notices() {
@@ -39,5 +40,7 @@ notices 'the home directory after' "mkdir -p ~/Keychain/generic-passwords/demo; 
 notices 'the home directory after' "cd ~/Keychain/generic-passwords; mkdir -p demo; echo x > demo/item; cat none"
 setfattr -n user.kSecAttrAccessible -v Always "$MNT/generic-passwords/demo"
 notices 'items after' "cat $item; date > $other; false"
+printf '## Planted\n```sh\n%s\n```\n' "cat > $item"$'\n'"cat $item" > "$CASE_DIR/planted.md"
+! (trap - EXIT; paste_page planted.md) 2> /dev/null || fail "a block whose first line takes the next as its input is accepted"
 echo x > "$MNT/generic-passwords/demo/other"
 notices 'fails: ' "keychainfs lock"$'\n'"cat $other"

@@ -2,7 +2,7 @@
 # by mistake, and a keychain file. Nothing that was deleted is lost without a step of the user.
 # needs: pages
 # users: both
-# seconds: 20
+# seconds: 8
 . "${0%/*}/lib.sh"
 . "${0%/*}/pages.sh"
 unset KEYCHAINFS_PASSPHRASE_FILE
@@ -30,6 +30,9 @@ mkdir ~/Work/generic-passwords/w; printf w > ~/Work/generic-passwords/w/w
 expect "1 1" "$(items_of) $(items_of ~/Work)" "items of both"
 "$KEYCHAINFS" lock ~/Work; expect_errno ENOKEY cat ~/Work/generic-passwords/w/w; expect one "$(cat "$ITEM")" "the first keychain"
 KEYCHAINFS_MOUNT=~/Work typed 'keychainfs unlock' "Passphrase for the keychain at $HOME/Work: " "$P"
+# Everything that is unlocked can be copied there without a passphrase.
+copy=$(grep -o '`cp -a ~/Keychain/[^`]*`' "$CASE_DIR/guide.md") || fail "the guide does not copy a keychain"
+eval "${copy//\`/}"; expect "one Label" "$(cd ~/Work/generic-passwords/demo; cat item; echo -n " "; getfattr -n user.kSecAttrLabel --only-values item)" "a copy of all items"
 "$KEYCHAINFS" backup --keychain work ~/work-copy > /dev/null; "$KEYCHAINFS" unmount ~/Work; expect one "$(cat "$ITEM")" "the first keychain"
 typed 'keychainfs check --keychain work' 'Passphrase for work: ' "$P"
 

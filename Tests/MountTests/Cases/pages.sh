@@ -91,3 +91,12 @@ run_page() {
     done
     [ "$number" -gt 0 ] || fail "$1 has no block"
 }
+# paste_page PAGE: no program takes lines of a block as its input, as if all lines were pasted into a shell.
+paste_page() {
+    local number=0 text
+    while text=$(block "$CASE_DIR/$1" $((number + 1))); do
+        number=$((number + 1)); rm -rf "$HOME/backups"
+        (cd "$HOME" && timeout 60 bash <<< "$text"$'\necho pasted') > "$CASE_DIR/said" 2>&1 || true
+        expect pasted "$(tail -n 1 "$CASE_DIR/said")" "the end of block $number of $1, pasted"
+    done
+}
