@@ -2,7 +2,7 @@
 # by mistake, and a keychain file. Nothing that was deleted is lost without a step of the user.
 # needs: pages
 # users: both
-# seconds: 8
+# seconds: 20
 . "${0%/*}/lib.sh"
 . "${0%/*}/pages.sh"
 unset KEYCHAINFS_PASSPHRASE_FILE
