@@ -44,6 +44,10 @@ task "Change the passphrase" 1 "Passphrase for the keychain at $MNT: " "$P" "New
 
 # Backup and restore: the item of the backup is back, and the present file is kept.
 typed "$(block_under "$CASE_DIR/guide.md" "Backup and restore")" "Passphrase for $HOME/backups/keychain-1: " "$N"
+# The line of crontab(5), where `\%` is a `%`, without a terminal and without a passphrase.
+daily=$(block_under "$CASE_DIR/guide.md" "Backup and restore" 1 text | sed 's/^@daily //; s/\\%/%/g')
+sh -c "$daily" < /dev/null > /dev/null || fail "the daily backup fails"
+(KEYCHAINFS_PASSPHRASE_FILE=<(echo "$N") "$KEYCHAINFS" backup --verify ~/backups/keychain-2*) > /dev/null || fail "the daily backup is not intact"
 printf two > "$ITEM"; printf new > "$ITEM-new"
 task "Backup and restore" 1 "Passphrase for $HOME/backups/keychain-1: " "$N" 'Passphrase for login: ' "$N"
 expect one "$(cat "$ITEM")" "the item after the restore"; [ ! -e "$ITEM-new" ] || fail "an item that is not in the backup"
