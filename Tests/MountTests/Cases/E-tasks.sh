@@ -36,7 +36,6 @@ eval "${copy//\`/}"; expect "one Label" "$(cd ~/Work/generic-passwords/demo; cat
 "$KEYCHAINFS" backup --keychain work ~/work-copy > /dev/null; "$KEYCHAINFS" unmount ~/Work; expect one "$(cat "$ITEM")" "the first keychain"
 typed 'keychainfs check --keychain work' 'Passphrase for work: ' "$P"
 
-
 # The passphrase: of a mounted keychain, whose first slot then opens with the new one only.
 N='another horse'
 task "Change the passphrase" 1 "Passphrase for the keychain at $MNT: " "$P" "New passphrase for the keychain at $MNT: " "$N" 'Again: ' "$N"
@@ -66,9 +65,12 @@ cp -ai ~/Backup/generic-passwords/demo "$MNT/generic-passwords/"; expect one "$(
 # The keychain's file, and its directory: nothing is lost until the unmount.
 printf four > "$ITEM"
 for deleted in "$KEYCHAIN" "$XDG_DATA_HOME"; do
+    printf kept > "$ITEM-kept"; setfattr -n user.kSecAttrAccessible -v WhenPasscodeSetThisDeviceOnly "$ITEM-kept"
     rm -r "$deleted"*
     expect_errno ENODEV cp "$PASSPHRASE" "$ITEM-new"; "$KEYCHAINFS" status | grep -q 'before you unmount' || fail "status advises nothing"
-    task "Deleted by mistake" 2 "Passphrase for $HOME/rescued-keychain: " "$N" 'Passphrase for login: ' "$N"; mv ~/rescued-keychain ~/moved
+    task "Deleted by mistake" 2; grep -q 'In no backup .*: 1\.' "$CASE_DIR/said" || fail "the rescued copy lacks an item silently"
+    expect kept "$(cat "$ITEM-kept")" "an item that is in no backup"
+    task "Deleted by mistake" 3 "Passphrase for $HOME/rescued-keychain: " "$N" 'Passphrase for login: ' "$N"; mv ~/rescued-keychain ~/moved
     expect four "$(cat "$ITEM")" "after $deleted was deleted"; printf x > "$ITEM-new"; rm "$ITEM-new"
     expect 700 "$(stat -c %a "${KEYCHAIN%/*}")" "mode of the directory"
 done
