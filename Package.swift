@@ -34,6 +34,7 @@ let package = Package(
         .library(name: "Fuse", targets: ["Fuse", "FileSystemCore"]),
         .library(name: "KeychainClient", targets: ["KeychainClient"]),
         .library(name: "KeychainFile", targets: ["KeychainFile"]),
+        .library(name: "LocalAuthentication", targets: ["LocalAuthentication"]),
         .library(name: "Security", targets: ["Security"]),
     ],
     dependencies: [
@@ -57,6 +58,8 @@ let package = Package(
         .target(
             name: "Security", dependencies: ["KeychainConnection", "KeychainRPC", "SecretCrypto"],
             swiftSettings: adapter),
+        // The declarations of Apple's LocalAuthentication; each authentication fails. Its API has pointers.
+        .target(name: "LocalAuthentication", swiftSettings: adapter),
         // Composition: the only target that knows both the file system and the store.
         .target(
             name: "KeychainMount",
@@ -270,10 +273,10 @@ let package = Package(
             swiftSettings: testing),
         // Code as it was written for Apple's systems, compiled unchanged.
         .testTarget(
-            name: "SourceCompatibilityTests", dependencies: ["Security", "SecurityTesting"],
+            name: "SourceCompatibilityTests", dependencies: ["LocalAuthentication", "Security", "SecurityTesting"],
             swiftSettings: [.swiftLanguageMode(.v5)]),
         .testTarget(
-            name: "SourceCompatibility6Tests", dependencies: ["Security", "SecurityTesting"],
+            name: "SourceCompatibility6Tests", dependencies: ["LocalAuthentication", "Security", "SecurityTesting"],
             swiftSettings: [.swiftLanguageMode(.v6)]),
         .testTarget(
             name: "KeychainClientTests",

@@ -17,6 +17,11 @@ struct ConstantTests {
         #expect(kSecValuePersistentRef == "v_PersistentRef" && kSecReturnPersistentRef == "r_PersistentRef")
         #expect(kSecAttrAccessibleWhenPasscodeSetThisDeviceOnly == "akpu")
         #expect(kSecAttrKeyTypeECSECPrimeRandom == "73" && kSecAttrKeyClassSymmetric == "2")
+        #expect(kSecAttrKeyTypeDES == "14" && kSecAttrKeyType3DES == "17" && kSecAttrKeyTypeRC2 == "23")
+        #expect(kSecAttrKeyTypeRC4 == "25" && kSecAttrKeyTypeCAST == "56" && kSecAttrKeyTypeAES == "2147483649")
+        #expect(kSecAttrAccess == "acls" && kSecAttrSyncViewHint == "vwht")
+        #expect(
+            kSecAttrPersistentReference == "persistref" && kSecAttrPersistentReference == kSecAttrPersistantReference)
     }
 
     @Test("messages: of the table, of an errno, of neither")
@@ -26,6 +31,7 @@ struct ConstantTests {
         #expect(message(errSecMissingEntitlement) == "A required entitlement isn't present.")
         #expect(message(errSecInteractionNotAllowed) == "User interaction is not allowed.")
         #expect(message(errSecDskFull) == "The disk is full.")
+        #expect(message(errSecInvalidCertificateRef) == "An invalid certificate reference was encountered.")
         #expect(message(100_002) == "UNIX[No such file or directory]")
         #expect(message(100_255)?.hasPrefix("UNIX[") == true && message(100_256) == "OSStatus 100256")
         #expect(message(errSecInternalComponent) == "OSStatus -2070" && message(12) == "OSStatus 12")

@@ -12,6 +12,14 @@ public nonisolated(unsafe) let kSecAttrModificationDate: CFString = "mdat"
 public nonisolated(unsafe) let kSecAttrLabel: CFString = "labl"
 /// Refused with errSecParam, because there are no tokens.
 public nonisolated(unsafe) let kSecAttrTokenID: CFString = "tkid"
+/// Refused with errSecParam, because there are no views of a synchronized keychain.
+public nonisolated(unsafe) let kSecAttrSyncViewHint: CFString = "vwht"
+/// Refused with errSecParam, because only the system sets it. ``kSecValuePersistentRef`` finds an item by its reference.
+public nonisolated(unsafe) let kSecAttrPersistentReference: CFString = "persistref"
+/// The older name of ``kSecAttrPersistentReference``, as Apple spells it.
+public nonisolated(unsafe) let kSecAttrPersistantReference: CFString = "persistref"  // words:ignore (Apple's name)
+/// Only in Apple's older keychain: errSecNoSuchAttr.
+public nonisolated(unsafe) let kSecAttrAccess: CFString = "acls"
 
 // Passwords.
 public nonisolated(unsafe) let kSecAttrAccount: CFString = "acct"

@@ -10,6 +10,12 @@ public nonisolated(unsafe) let kSecAttrKeyTypeEC: CFString = "73"
 public nonisolated(unsafe) let kSecAttrKeyTypeECSECPrimeRandom: CFString = "73"
 public nonisolated(unsafe) let kSecAttrKeyTypeDSA: CFString = "43"
 public nonisolated(unsafe) let kSecAttrKeyTypeECDSA: CFString = "73"
+public nonisolated(unsafe) let kSecAttrKeyTypeDES: CFString = "14"
+public nonisolated(unsafe) let kSecAttrKeyType3DES: CFString = "17"
+public nonisolated(unsafe) let kSecAttrKeyTypeRC2: CFString = "23"
+public nonisolated(unsafe) let kSecAttrKeyTypeRC4: CFString = "25"
+public nonisolated(unsafe) let kSecAttrKeyTypeCAST: CFString = "56"
+public nonisolated(unsafe) let kSecAttrKeyTypeAES: CFString = "2147483649"
 
 public nonisolated(unsafe) let kSecAttrTokenIDSecureEnclave: CFString = "com.apple.setoken"
 

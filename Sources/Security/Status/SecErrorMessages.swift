@@ -59,6 +59,7 @@ enum SecErrorMessages {
         -67596: "The quota was exceeded.",
         -67597: "The file is too big.",
         -67598: "The specified database has an invalid blob.",
+        -67690: "An invalid certificate reference was encountered.",
         -67869: "The database is locked.",
     ]
 }

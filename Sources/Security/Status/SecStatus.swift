@@ -62,6 +62,7 @@ public let errSecQuotaExceeded: OSStatus = -67596
 public let errSecFileTooBig: OSStatus = -67597
 public let errSecInvalidDatabaseBlob: OSStatus = -67598
 public let errSecInternalError: OSStatus = -67671
+public let errSecInvalidCertificateRef: OSStatus = -67690
 public let errSecInvalidQuery: OSStatus = -67693
 public let errSecInvalidValue: OSStatus = -67694
 public let errSecPrivilegeNotGranted: OSStatus = -67705
