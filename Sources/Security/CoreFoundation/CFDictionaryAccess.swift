@@ -1,11 +1,11 @@
 internal import Foundation
 
-/// The functions with which a dictionary keeps and compares its keys. All dictionaries keep references to their keys and compare these with
-/// `isEqual`, as Apple's do with ``kCFTypeDictionaryKeyCallBacks``.
+/// The functions with which a dictionary keeps and compares its keys. Here all dictionaries keep references to their
+/// keys and compare these with `isEqual`, as Apple's do with ``kCFTypeDictionaryKeyCallBacks``.
 public struct CFDictionaryKeyCallBacks: Sendable {}
 
-/// The functions with which a dictionary keeps its values. All dictionaries keep references to their values, as Apple's do with
-/// ``kCFTypeDictionaryValueCallBacks``.
+/// The functions with which a dictionary keeps its values. Here all dictionaries keep references to their values, as
+/// Apple's do with ``kCFTypeDictionaryValueCallBacks``.
 public struct CFDictionaryValueCallBacks: Sendable {}
 
 public let kCFTypeDictionaryKeyCallBacks = CFDictionaryKeyCallBacks()

@@ -1,24 +1,22 @@
 import Foundation
+import Passwords
 import Security
+import Tokens
 import Unrelated
 import X509
 
-// Code for Apple's keychain, unchanged; with an argument it adds an item and reads it back.
-let item: [String: Any] = [
-    kSecClass as String: kSecClassGenericPassword,
-    kSecAttrService as String: "swift-package",
-    kSecAttrAccount as String: "user",
-]
+// With --use, adds an item and reads it, and does the same with the library whose sources import only Foundation.
 if CommandLine.arguments.contains("--use") {
-    var status = SecItemAdd(item.merging([kSecValueData as String: Data("value".utf8)]) { $1 } as CFDictionary, nil)
-    var result: CFTypeRef?
-    if status == errSecSuccess {
-        status = SecItemCopyMatching(item.merging([kSecReturnData as String: true]) { $1 } as CFDictionary, &result)
-    }
-    print("status \(status), secret \(String(decoding: result as? Data ?? Data(), as: UTF8.self))")
+    let tokens = Tokens(account: "user")
+    let status = tokens.add("value")
+    print("status \(status), secret \(tokens.find() ?? "none")")
+    let store = PasswordStore(service: "foundation-only")
+    try store.set("password", for: "user")
+    print("password \(try store.password(for: "user", allowingInteraction: false) ?? "none")")
 }
+print("biometry: \(DeviceOwner().explanation)")
 #if canImport(Security)
-print("the program can import Security")
+print("the program can import Security: \(errSecSuccess)")
 #endif
 print("an unrelated package can import Security: \(Unrelated.canImportSecurity)")
 print("certificates: \(try DistinguishedName { CommonName("keychainfs") })")

@@ -1,4 +1,4 @@
-#if canImport(Security)
+#if canImport(Security) || canImport(LocalAuthentication)
 public let canImportSecurity = true
 #else
 public let canImportSecurity = false
