@@ -1,6 +1,9 @@
 public import Foundation
 import Synchronization
 
+/// The place for the error of a function that reports success as a Boolean. Declared by Foundation on Apple's systems.
+public typealias NSErrorPointer = UnsafeMutablePointer<NSError?>?
+
 /// The state of an authentication of the user, which this system does not offer: each evaluation of a policy fails with
 /// the error that Apple documents for a device without the means, so that code takes its alternative.
 ///
@@ -53,10 +56,13 @@ open class LAContext: NSObject, @unchecked Sendable {
     /// The biometry of the device: none.
     open var biometryType: LABiometryType { .none }
 
+    /// The state of the registered biometry: none.
+    open var evaluatedPolicyDomainState: Data? { nil }
+
     /// Returns false, because no policy can be evaluated.
     ///
     /// - Parameter error: receives the reason, an ``LAError``.
-    open func canEvaluatePolicy(_ policy: LAPolicy, error: UnsafeMutablePointer<NSError?>?) -> Bool {
+    open func canEvaluatePolicy(_ policy: LAPolicy, error: NSErrorPointer) -> Bool {
         unsafe error?.pointee = failure(of: policy) as NSError
         return false
     }

@@ -31,12 +31,29 @@ public struct LAError: CustomNSError, LocalizedError, Hashable, Sendable {
 
     public static let errorDomain = LAErrorDomain
     public let code: Code
+    private let object: NSError
 
-    public init(_ code: Code) { self.code = code }
+    public init(_ code: Code, userInfo: [String: Any] = [:]) {
+        self.code = code
+        let userInfo = [NSLocalizedDescriptionKey: code.meaning].merging(userInfo) { $1 }
+        object = NSError(domain: Self.errorDomain, code: code.rawValue, userInfo: userInfo)
+    }
 
+    /// Creates the value of an NSError. An error of another domain, or with an unknown code, becomes
+    /// `authenticationFailed`.
+    public init(_nsError error: NSError) {
+        self = Self(of: error) ?? Self(.authenticationFailed, userInfo: error.userInfo)
+    }
+
+    fileprivate init?(of error: NSError) {
+        guard error.domain == Self.errorDomain, let code = Code(rawValue: error.code) else { return nil }
+        self.init(code, userInfo: error.userInfo)
+    }
+
+    public var userInfo: [String: Any] { object.userInfo }
     public var errorCode: Int { code.rawValue }
-    public var errorUserInfo: [String: Any] { [NSLocalizedDescriptionKey: code.meaning] }
-    public var errorDescription: String? { code.meaning }
+    public var errorUserInfo: [String: Any] { object.userInfo }
+    public var errorDescription: String? { object.localizedDescription }
 }
 
 extension LAError {
@@ -86,25 +103,20 @@ extension LAError.Code {
     }
 }
 
-/// Casts from NSError (`error as? LAError`), as on Apple's systems.
+/// Casts to and from NSError (`error as? LAError`), as on Apple's systems.
 extension LAError: _ObjectiveCBridgeable {
-    public func _bridgeToObjectiveC() -> NSError {
-        NSError(domain: Self.errorDomain, code: errorCode, userInfo: errorUserInfo)
-    }
+    public func _bridgeToObjectiveC() -> NSError { object }
 
     public static func _conditionallyBridgeFromObjectiveC(_ source: NSError, result: inout LAError?) -> Bool {
-        result = source.domain == errorDomain ? Code(rawValue: source.code).map { LAError($0) } : nil
+        result = LAError(of: source)
         return result != nil
     }
 
     public static func _forceBridgeFromObjectiveC(_ source: NSError, result: inout LAError?) {
-        _ = _conditionallyBridgeFromObjectiveC(source, result: &result)
+        result = LAError(_nsError: source)
     }
 
-    /// - Returns: `authenticationFailed` for another error, which the compiler never passes.
     public static func _unconditionallyBridgeFromObjectiveC(_ source: NSError?) -> LAError {
-        var result: LAError?
-        if let source { _forceBridgeFromObjectiveC(source, result: &result) }
-        return result ?? LAError(.authenticationFailed)
+        source.map { LAError(_nsError: $0) } ?? LAError(.authenticationFailed)
     }
 }

@@ -5,7 +5,7 @@ import Testing
 
 @Suite("patterns: functions of Core Foundation", .memoryKeychain)
 struct CoreFoundationPatterns {
-    @Test("129: a query that CFDictionaryCreateMutable created")
+    @Test("130: a query that CFDictionaryCreateMutable created")
     func dictionary() throws {
         var keys = kCFTypeDictionaryKeyCallBacks
         var values = kCFTypeDictionaryValueCallBacks
@@ -30,7 +30,7 @@ struct CoreFoundationPatterns {
         withExtendedLifetime((account, secret)) {}
     }
 
-    @Test("130: a secret in the caller's memory")
+    @Test("131: a secret in the caller's memory")
     func uncopiedData() {
         var bytes = Array("secret".utf8)
         bytes.withUnsafeMutableBufferPointer { buffer in
@@ -46,7 +46,7 @@ struct CoreFoundationPatterns {
         #expect(result as? Data == Data(bytes))
     }
 
-    @Test("131: a creator as four characters, and a Boolean of a result")
+    @Test("132: a creator as four characters, and a Boolean of a result")
     func values() throws {
         let creator: FourCharCode = "kcfs".utf8.reduce(0) { $0 << 8 | FourCharCode($1) }
         let key: [CFString: Any] = [kSecClass: kSecClassGenericPassword, kSecAttrCreator: creator]
@@ -59,7 +59,7 @@ struct CoreFoundationPatterns {
         #expect(CFBooleanGetValue((query[kSecReturnAttributes] as! CFBoolean)))
     }
 
-    @Test("132: attributes that this keychain does not have are refused")
+    @Test("133: attributes that this keychain does not have are refused")
     func attributes() {
         func add(_ attribute: CFString, _ value: Any) -> OSStatus {
             let item: [CFString: Any] = [kSecClass: kSecClassGenericPassword, attribute: value]

@@ -6,12 +6,25 @@ import Testing
 
 // A program's own subclass, as its tests replace the context.
 private class AgreeingContext: LAContext, @unchecked Sendable {
-    override func canEvaluatePolicy(_ policy: LAPolicy, error: UnsafeMutablePointer<NSError?>?) -> Bool { true }
+    override var biometryType: LABiometryType { .faceID }
+
+    override func canEvaluatePolicy(_ policy: LAPolicy, error: NSErrorPointer) -> Bool { true }
 
     override func evaluatePolicy(
         _ policy: LAPolicy, localizedReason: String, reply: @escaping (Bool, Error?) -> Void
     ) {
         reply(true, nil)
+    }
+}
+
+private class RefusingContext: LAContext, @unchecked Sendable {
+    override func canEvaluatePolicy(_ policy: LAPolicy, error: NSErrorPointer) -> Bool {
+        error?.pointee = NSError(domain: LAErrorDomain, code: LAError.biometryLockout.rawValue)
+        return false
+    }
+
+    override func evaluatePolicy(_ policy: LAPolicy, localizedReason: String) async throws -> Bool {
+        throw LAError(.biometryLockout, userInfo: [NSLocalizedDescriptionKey: "locked out"])
     }
 }
 
@@ -40,6 +53,8 @@ struct LocalAuthenticationPatterns {
     func alternative() async {
         #expect(await unlock(with: LAContext()) == "password: \(LAError.biometryNotAvailable.rawValue)")
         #expect(await unlock(with: AgreeingContext()) == "biometry")
+        #expect(await unlock(with: RefusingContext()) == "password: -8")
+        #expect(AgreeingContext().biometryType != .none)
     }
 
     @Test("124: the error of a check as NSError and as LAError")
@@ -97,9 +112,25 @@ struct LocalAuthenticationPatterns {
         #expect(NSError(domain: NSOSStatusErrorDomain, code: -6) as? LAError == nil)
         #expect(NSError(domain: LAErrorDomain, code: 1) as? LAError == nil)
         #expect((NSError(domain: LAErrorDomain, code: -2) as? LAError)?.code == .userCancel)
+        #expect(LAError(_nsError: NSError(domain: LAErrorDomain, code: -2)).code == .userCancel)
+        #expect(LAError(_nsError: NSError(domain: NSOSStatusErrorDomain, code: -2)).code == .authenticationFailed)
     }
 
-    @Test("128: a context in a query, with and without interaction, also after it was invalidated")
+    @Test("128: an error with a description of the program's own, and without one")
+    func descriptions() async throws {
+        do {
+            _ = try await RefusingContext().evaluatePolicy(.deviceOwnerAuthentication, localizedReason: "why")
+            Issue.record("evaluated")
+        } catch {
+            #expect(
+                error.localizedDescription == "locked out" && (error as NSError).localizedDescription == "locked out")
+            #expect((error as? LAError)?.userInfo.isEmpty == false && LAError.biometryLockout ~= error)
+        }
+        #expect(LAError(.userCancel).localizedDescription == "The user canceled the authentication.")
+        #expect(LAError(.userCancel) == LAError(.userCancel) && LAError(.userCancel) != LAError(.appCancel))
+    }
+
+    @Test("129: a context in a query, with and without interaction, also after it was invalidated")
     func context() async {
         let context = LAContext()
         context.localizedReason = "why"
