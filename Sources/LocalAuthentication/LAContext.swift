@@ -4,6 +4,9 @@ import Synchronization
 /// The place for the error of a function that reports success as a Boolean. Declared by Foundation on Apple's systems.
 public typealias NSErrorPointer = UnsafeMutablePointer<NSError?>?
 
+/// The longest ``LAContext/touchIDAuthenticationAllowableReuseDuration``, in seconds.
+public let LATouchIDAuthenticationMaximumAllowableReuseDuration: TimeInterval = 300
+
 /// The state of an authentication of the user, which this system does not offer: each evaluation of a policy fails with
 /// the error that Apple documents for a device without the means, so that code takes its alternative.
 ///

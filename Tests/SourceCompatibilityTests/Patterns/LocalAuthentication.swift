@@ -136,7 +136,7 @@ struct LocalAuthenticationPatterns {
         context.localizedReason = "why"
         context.localizedFallbackTitle = ""
         context.localizedCancelTitle = nil
-        context.touchIDAuthenticationAllowableReuseDuration = 10
+        context.touchIDAuthenticationAllowableReuseDuration = LATouchIDAuthenticationMaximumAllowableReuseDuration
         context.interactionNotAllowed = true
         #expect(
             context.localizedReason == "why" && context.interactionNotAllowed && context.localizedFallbackTitle == "")
