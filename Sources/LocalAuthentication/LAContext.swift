@@ -11,7 +11,8 @@ public let LATouchIDAuthenticationMaximumAllowableReuseDuration: TimeInterval = 
 /// the error that Apple documents for a device without the means, so that code takes its alternative.
 ///
 /// As a value of `kSecUseAuthenticationContext` it has no effect: the unlocked keychain satisfies the constraints that
-/// an item can have. All members can be used from any thread.
+/// an item can have. All members can be used from any thread: the state is behind a lock, which the compiler cannot
+/// check in a class that others may inherit from.
 open class LAContext: NSObject, @unchecked Sendable {
     private struct State {
         var isInvalid = false
