@@ -1,9 +1,6 @@
 public import Foundation
 import Synchronization
 
-/// The place for the error of a function that reports success as a Boolean. Declared by Foundation on Apple's systems.
-public typealias NSErrorPointer = UnsafeMutablePointer<NSError?>?
-
 /// The longest ``LAContext/touchIDAuthenticationAllowableReuseDuration``, in seconds.
 public let LATouchIDAuthenticationMaximumAllowableReuseDuration: TimeInterval = 300
 

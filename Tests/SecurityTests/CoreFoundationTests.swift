@@ -38,18 +38,22 @@ struct CoreFoundationTests {
         withExtendedLifetime(other) {}
     }
 
-    @Test("data without a copy: the caller's memory, which kCFAllocatorNull leaves to the caller")
-    func uncopiedData() throws {
-        let bytes = UnsafeMutablePointer<UInt8>.allocate(capacity: 3)
-        defer { bytes.deallocate() }
-        bytes.initialize(repeating: 7, count: 3)
-        var data: CFData? = CFDataCreateWithBytesNoCopy(nil, bytes, 3, kCFAllocatorNull)
-        #expect(CFDataGetLength(data) == 3 && CFDataGetBytePtr(data) == UnsafePointer(bytes))
+    @Test(
+        "data without a copy: kCFAllocatorNull leaves the memory to the caller, any other releases it",
+        arguments: [true, false])
+    func uncopiedData(isLeft: Bool) throws {
+        // Memory of this size has its own mapping, which free(3) removes.
+        let size = 64 << 20
+        let memory = try #require(malloc(size))
+        let bytes = memory.bindMemory(to: UInt8.self, capacity: size)
+        bytes[size - 1] = 7
+        var data: CFData? = CFDataCreateWithBytesNoCopy(
+            nil, bytes, size, isLeft ? kCFAllocatorNull : kCFAllocatorDefault)
+        #expect(CFDataGetLength(data) == size && CFDataGetBytePtr(data) == UnsafePointer(bytes))
         data = nil
-        #expect(bytes[2] == 7)
-        let memory = try #require(malloc(3)).bindMemory(to: UInt8.self, capacity: 3)
-        #expect(
-            CFDataGetBytePtr(CFDataCreateWithBytesNoCopy(nil, memory, 3, kCFAllocatorDefault)) == UnsafePointer(memory))
+        let page = UnsafeMutableRawPointer(bitPattern: UInt(bitPattern: memory) & ~4095)
+        #expect((msync(page, 4096, MS_ASYNC) == 0) == isLeft)
+        if isLeft { free(memory) }
     }
 
     @Test("data: lengths of 0 and below, and no data")
