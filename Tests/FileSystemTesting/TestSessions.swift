@@ -81,3 +81,16 @@ public final class MountedSession: Sendable {
         return thread.join()
     }
 }
+
+/// Repeats `unmount` while the mount is busy, for ten seconds at most.
+///
+/// A child process that another test starts has copies of all descriptors until its exec, so a mount can be busy after the last
+/// descriptor in this process was closed.
+public func unmountWhenIdle<Result>(_ unmount: () throws -> Result) throws -> Result {
+    var result: Result?
+    _ = try eventually {
+        do { result = try unmount() } catch FuseError.busy { return false }
+        return true
+    }
+    return try result ?? unmount()
+}

@@ -44,13 +44,13 @@ public final class TestThread: Sendable {
 }
 
 /// Polls until `condition` is true; false if it does not become true in time.
-public func eventually(seconds: Double = 10, _ condition: () -> Bool) -> Bool {
+public func eventually(seconds: Double = 10, _ condition: () throws -> Bool) rethrows -> Bool {
     let end = Date(timeIntervalSinceNow: seconds)
     while Date() < end {
-        if condition() { return true }
+        if try condition() { return true }
         usleep(2000)
     }
-    return condition()
+    return try condition()
 }
 
 /// A state behind a lock, for file systems in tests: what `Mutex` is, without its rules about what may leave it.

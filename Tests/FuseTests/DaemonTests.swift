@@ -66,7 +66,7 @@ import Testing
         let thread = TestThread.started { _ = try? session.run() }
         // The permissions of the mount's root.
         #expect(try permissions(directory.path) == 0o700)
-        try session.unmount()
+        try unmountWhenIdle { try session.unmount() }
         #expect(thread.join())
         #expect(try permissions(directory.path) == 0o500)
     }
@@ -117,10 +117,10 @@ import Testing
             messages: messages.takeWriteEnd(), replies: replies.takeReadEnd(), watchdogID: getpid())
         #expect(throws: FuseError.notMounted) { _ = try connection.unmount(lazily: true) }
         connection.send(.mount(try #require(mounted.session.mountIdentifier)))
-        let open = try FileDescriptor.open(FilePath(mounted.path), .readOnly)
+        let open = try FileDescriptor.open(FilePath(mounted.path), .readOnly, options: .closeOnExec)
         #expect(throws: FuseError.busy) { _ = try connection.unmount(lazily: false) }
         try open.close()
-        #expect(try connection.unmount(lazily: false))
+        #expect(try unmountWhenIdle { try connection.unmount(lazily: false) })
         #expect(mounted.waitForEnd())
         #expect(throws: FuseError.notMounted) { _ = try connection.unmount(lazily: false) }
         #expect(try MountTable.current().mount(at: other.path) != nil)

@@ -181,7 +181,7 @@ import Testing
         try session.attach(to: device)
         let thread = TestThread.started { _ = try? session.run() }
         #expect(try MountedClient(root: directory.path).list("/") == [])
-        try helper.unmount(directory.path, lazily: false)
+        try unmountWhenIdle { try helper.unmount(directory.path, lazily: false) }
         #expect(thread.join())
         #expect(throws: FuseError.notMounted) { try helper.unmount(directory.path, lazily: false) }
         #expect(throws: FuseError.self) { try helper.mount(at: directory.path + "/none", options: ["rw"]) }
