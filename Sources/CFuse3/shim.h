@@ -21,6 +21,63 @@
 #include <sys/xattr.h>
 #include <syslog.h>
 
+/* What differs between the versions of libfuse, 3.10 to 3.18 (docs/architecture.md). FUSE_VERSION is that of the headers;
+   libfuse keeps old symbols, so a program runs with every later version that has the same soname. */
+
+/* fuse_session_new is a macro since libfuse 3.17, and a function before. */
+static inline struct fuse_session *cfuse3_session_new(
+    struct fuse_args *arguments, const struct fuse_lowlevel_ops *operations, size_t size, void *data)
+{
+    return fuse_session_new(arguments, operations, size, data);
+}
+
+typedef ssize_t (*cfuse3_write_t)(int descriptor, struct iovec *parts, int count, void *data);
+
+static inline ssize_t cfuse3_no_read(int descriptor, void *memory, size_t size, void *data)
+{
+    (void)descriptor, (void)memory, (void)size, (void)data;
+    errno = ENOSYS;
+    return -1;
+}
+
+/* Gives `descriptor` to a session, which closes it at its end and sends replies with `write`. Returns 0 on success.
+   Before 3.13 libfuse has no fuse_session_custom_io: it writes itself, and prints errors to standard error. */
+static inline int cfuse3_session_attach(struct fuse_session *session, int descriptor, cfuse3_write_t write)
+{
+#if FUSE_VERSION >= FUSE_MAKE_VERSION(3, 13)
+    struct fuse_custom_io functions = {.writev = write, .read = cfuse3_no_read};
+
+    return fuse_session_custom_io(session, &functions, descriptor);
+#else
+    char name[32];
+
+    snprintf(name, sizeof(name), "/dev/fd/%d", descriptor);
+    return fuse_session_mount(session, name);
+#endif
+}
+
+/* Requests those of `features` (FUSE_CAP_*) that the kernel has, and no others. Since 3.17 there are more than 32. */
+static inline void cfuse3_request_features(struct fuse_conn_info *connection, uint64_t features)
+{
+#if FUSE_VERSION >= FUSE_MAKE_VERSION(3, 17)
+    fuse_unset_feature_flag(connection, ~(uint64_t)0);
+    fuse_set_feature_flag(connection, connection->capable_ext & features);
+#else
+    connection->want = connection->capable & (uint32_t)features;
+#endif
+}
+
+/* Asks the kernel not to send FUSE_FLUSH for an open file. libfuse cannot before 3.11, and the kernel ignores it before
+   Linux 5.16: then a flush is sent. */
+static inline void cfuse3_omit_flush(struct fuse_file_info *file)
+{
+#if FUSE_VERSION >= FUSE_MAKE_VERSION(3, 11)
+    file->noflush = 1;
+#else
+    (void)file;
+#endif
+}
+
 typedef void (*cfuse3_log_sink_t)(int level, const char *text);
 /* The storage of the sink. A variable of this header would not be emitted. */
 static inline cfuse3_log_sink_t *cfuse3_log_sink(void)

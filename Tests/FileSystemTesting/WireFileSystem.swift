@@ -11,20 +11,20 @@ public final class WireFileSystem: FileSystem {
     public let connection: WireConnection
     /// The parameters that the session agreed to at FUSE_INIT.
     public let agreement: fuse_init_out
+    /// The features of the agreement, those beyond 32 bits included.
+    public let agreedFlags: UInt64
 
     /// Performs FUSE_INIT as a kernel of the protocol 7.`minor` that has every feature. Throws what the session answers.
     public init(descriptor: Int32, minor: UInt32 = 45) throws(Errno) {
         connection = WireConnection(descriptor: descriptor)
         var request = WireRequest(FUSE_INIT)
-        var hello = fuse_init_in()
-        hello.major = 7
-        hello.minor = minor
-        hello.max_readahead = 131_072
-        hello.flags = 0x3FFF_FFFF & ~UInt32(1 << 30)
-        request.append(hello)
+        // fuse_init_in of protocol 7.36, which older headers do not have: version, readahead, all 64 flags, reserved words.
+        for word in [7, minor, 131_072, .max, .max] as [UInt32] + [UInt32](repeating: 0, count: 11) { request.append(word) }
         let answer = connection.call(request)
         guard answer.error == 0 else { throw Errno(rawValue: answer.error) }
         agreement = answer.body.value(at: 0, as: fuse_init_out.self)
+        let second = agreement.flags & UInt32(FUSE_INIT_EXT) == 0 ? 0 : answer.body.value(at: 32, as: UInt32.self)
+        agreedFlags = UInt64(agreement.flags) | UInt64(second) << 32
     }
 
     /// Informs the session that no caller waits any more for the requests in progress.

@@ -168,19 +168,15 @@ final class ReceiveLoop: Sendable {
         var wait = Wait(mayPoll: mayPoll)
         while unsafe fuse_session_exited(session.pointer) == 0 {
             stacks.wipeIfDue(role.stack)
-            var target = unsafe fuse_buf()
-            unsafe target.mem = buffer.start
-            let result = unsafe fuse_session_receive_buf(session.pointer, &target)
-            if result > 0 {
+            switch channel.receive(into: buffer) {
+            case .message(let count):
                 end(wait, hasCaught: true)
-                return Int(result)
-            }
-            if result == 0 { return nil }
-            guard result == -EAGAIN || result == -EINTR else {
-                FuseLog.write(.error, "receiving failed: \(Errno(rawValue: -result))")
+                return unsafe fuse_session_exited(session.pointer) == 0 ? count : nil
+            case .end:
+                unsafe fuse_session_exit(session.pointer)
                 return nil
+            case .none: pass(&wait)
             }
-            pass(&wait)
         }
         return nil
     }

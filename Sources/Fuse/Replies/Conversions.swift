@@ -48,7 +48,7 @@ extension fuse_file_info {
         self.init()
         fh = file.handle.rawValue
         direct_io = file.directIO ? 1 : 0
-        noflush = file.noFlush ? 1 : 0
+        if file.noFlush { unsafe cfuse3_omit_flush(&self) }
         nonseekable = file.nonSeekable ? 1 : 0
     }
 }

@@ -12,9 +12,10 @@ enum Negotiation {
     /// Not used: splice (contents would pass through pipes), the writeback cache (the kernel would hold contents back),
     /// automatic invalidation (the file system sends notifications), POSIX ACLs, locks (the kernel keeps them), and
     /// `FUSE_CAP_DONT_MASK`, so that the kernel applies the umask.
-    static let features =
-        FUSE_CAP_ASYNC_READ | FUSE_CAP_ASYNC_DIO | FUSE_CAP_ATOMIC_O_TRUNC | FUSE_CAP_PARALLEL_DIROPS
-        | FUSE_CAP_READDIRPLUS | FUSE_CAP_READDIRPLUS_AUTO
+    static let features = [
+        FUSE_CAP_ASYNC_READ, FUSE_CAP_ASYNC_DIO, FUSE_CAP_ATOMIC_O_TRUNC, FUSE_CAP_PARALLEL_DIROPS,
+        FUSE_CAP_READDIRPLUS, FUSE_CAP_READDIRPLUS_AUTO,
+    ].reduce(UInt64(0)) { $0 | UInt64($1) }
 
     static func install(_ operations: inout fuse_lowlevel_ops) {
         unsafe operations.`init` = { data, connection in
@@ -26,7 +27,7 @@ enum Negotiation {
     }
 
     private static func negotiate(on connection: inout fuse_conn_info) {
-        connection.want = connection.capable & UInt32(features)
+        unsafe cfuse3_request_features(&connection, features)
         connection.max_write = min(connection.max_write, UInt32(SessionOptions.maximumWrite))
         // libfuse requires the same value as in the mount option.
         connection.max_read = UInt32(SessionOptions.maximumRead)

@@ -26,7 +26,7 @@ import Glibc
         if options.allowsRoot { unsafe fuse_opt_add_arg(&arguments, "-oallow_root") }
         // libfuse calls operations only while it serves a message, that is, during the lifetime of this object.
         let data = unsafe Unmanaged.passUnretained(dispatcher).toOpaque()
-        let session = unsafe fuse_session_new(
+        let session = unsafe cfuse3_session_new(
             &arguments, &operations, MemoryLayout<fuse_lowlevel_ops>.size, data)
         guard let session = unsafe session else { throw .sessionRefused }
         unsafe pointer = session
@@ -34,10 +34,10 @@ import Glibc
 
     /// Makes libfuse use `channel`, whose descriptor it closes at the end.
     func attach(_ channel: Channel) throws(FuseError) {
-        var callbacks = Channel.callbacks()
-        guard unsafe fuse_session_custom_io(pointer, &callbacks, channel.descriptor) == 0 else {
-            throw .sessionRefused
+        let result = unsafe cfuse3_session_attach(pointer, channel.descriptor) { descriptor, parts, count, _ in
+            unsafe Channel.sendReply(descriptor, parts, count)
         }
+        guard result == 0 else { throw .sessionRefused }
     }
 
     deinit { unsafe fuse_session_destroy(pointer) }

@@ -5,7 +5,7 @@ import SystemPackage
 
 /// The connection to the kernel: /dev/fuse, or one end of a socket pair in tests. Non-blocking; waits in poll(2).
 ///
-/// libfuse reads and writes through ``callbacks``, so that it prints no errors to standard error.
+/// libfuse writes through ``sendReply(_:_:_:)``, so that it prints no errors to standard error, and does not read.
 final class Channel: Sendable {
     let descriptor: Int32
     /// An eventfd(2) that ends the waits of the receiving thread permanently.
@@ -85,19 +85,49 @@ final class Channel: Sendable {
 }
 
 extension Channel {
-    /// The functions for `fuse_session_custom_io`.
-    static func callbacks() -> fuse_custom_io {
-        unsafe fuse_custom_io(
-            writev: { descriptor, parts, count, _ in unsafe Channel.sendReply(descriptor, parts, count) },
-            read: { descriptor, memory, size, _ in unsafe Channel.receive(descriptor, memory, size) },
-            splice_receive: nil, splice_send: nil)
+    /// The result of ``receive(into:)``.
+    enum Received {
+        /// A message of this many bytes.
+        case message(Int)
+        /// No message is available now.
+        case none
+        /// The connection has ended.
+        case end
     }
 
-    /// Sends a reply for libfuse.
+    /// Reads one message without waiting. Skips messages that are shorter than a header and those that the kernel has withdrawn.
+    func receive(into buffer: borrowing MessageBuffer) -> Received {
+        while true {
+            let count = unsafe read(descriptor, buffer.start, buffer.size)
+            if count >= Message.headerSize { return .message(count) }
+            // The other end of a socket is closed.
+            if count == 0 { return .end }
+            if count > 0 {
+                buffer.wipe(count)
+                FuseLog.write(.error, "a message of \(count) bytes was dropped")
+            } else if let result = Self.received(errno) {
+                return result
+            }
+        }
+    }
+
+    /// The result of a read that failed; nil if the read must be repeated (ENOENT: the request was interrupted).
+    private static func received(_ error: Int32) -> Received? {
+        switch error {
+        case ENOENT: return nil
+        case EINTR, EAGAIN: return Received.none
+        case ENODEV, ECONNABORTED, ECONNRESET, ENOTCONN: return .end
+        default:
+            FuseLog.write(.error, "reading the device failed: \(Errno(rawValue: error))")
+            return .end
+        }
+    }
+
+    /// Sends a reply for libfuse; a function for `fuse_session_custom_io`.
     ///
     /// Returns ENOENT, which means that the caller no longer exists. Other errors are logged here and reported as
     /// success, because libfuse would print them, and no caller could handle them.
-    private static func sendReply(_ descriptor: Int32, _ parts: UnsafeMutablePointer<iovec>?, _ count: Int32) -> Int {
+    static func sendReply(_ descriptor: Int32, _ parts: UnsafeMutablePointer<iovec>?, _ count: Int32) -> Int {
         guard let error = unsafe send(descriptor, parts, count) else { return 0 }
         if error.rawValue != ENOENT {
             if error.rawValue != ENODEV, error.rawValue != EPIPE {
@@ -106,35 +136,6 @@ extension Channel {
             return 0
         }
         errno = ENOENT
-        return -1
-    }
-
-    /// Reads one message for libfuse. Skips messages that are shorter than a header.
-    private static func receive(_ descriptor: Int32, _ memory: UnsafeMutableRawPointer?, _ size: Int) -> Int {
-        while true {
-            let count = unsafe read(descriptor, memory, min(size, MessageBuffer.size))
-            if count >= Message.headerSize { return count }
-            if count < 0 { return failed(expected(errno)) }
-            // The other end of a socket is closed.
-            if count == 0 { return failed(ENODEV) }
-            if let memory = unsafe memory { unsafe explicit_bzero(memory, count) }
-            FuseLog.write(.error, "a message of \(count) bytes was dropped")
-        }
-    }
-
-    /// Returns errors that libfuse handles unchanged. All others end the session as an unmount does.
-    private static func expected(_ error: Int32) -> Int32 {
-        switch error {
-        case EINTR, EAGAIN, ENOENT, ENODEV: return error
-        case ECONNABORTED, ECONNRESET, ENOTCONN: return ENODEV
-        default:
-            FuseLog.write(.error, "reading the device failed: \(Errno(rawValue: error))")
-            return ENODEV
-        }
-    }
-
-    private static func failed(_ error: Int32) -> Int {
-        errno = error
         return -1
     }
 }
