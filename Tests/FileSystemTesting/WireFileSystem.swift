@@ -19,7 +19,8 @@ public final class WireFileSystem: FileSystem {
         connection = WireConnection(descriptor: descriptor)
         var request = WireRequest(FUSE_INIT)
         // fuse_init_in of protocol 7.36, which older headers do not have: version, readahead, all 64 flags, reserved words.
-        for word in [7, minor, 131_072, .max, .max] as [UInt32] + [UInt32](repeating: 0, count: 11) { request.append(word) }
+        let hello: [UInt32] = [7, minor, 131_072, .max, .max] + [UInt32](repeating: 0, count: 11)
+        for word in hello { request.append(word) }
         let answer = connection.call(request)
         guard answer.error == 0 else { throw Errno(rawValue: answer.error) }
         agreement = answer.body.value(at: 0, as: fuse_init_out.self)
