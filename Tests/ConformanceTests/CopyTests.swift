@@ -54,6 +54,27 @@ import Testing
     }
 
     @Test(
+        "F3: a copy whose bytes are all copied ends without an error, even if the item has changed since",
+        arguments: BackEnd.available)
+    func changeBeforeTheEnd(_ backEnd: BackEnd) throws {
+        try backEnd.run { client, _ in
+            try client.put(Self.a, "old value")
+            let source = try client.open(Self.a, [])
+            let target = try client.open(Self.b, [.create, .writeOnly])
+            #expect(try client.copyRange(from: source, at: 0, to: target, at: 0, count: 99) == 9)
+            let writer = try client.open(Self.a, [.writeOnly, .truncate])
+            // While a shorter value is staged, and after a longer one was committed.
+            try client.pwrite(writer, Array("new".utf8), at: 0)
+            #expect(try client.copyRange(from: source, at: 9, to: target, at: 9, count: 99) == 0)
+            try client.pwrite(writer, Array("new, and longer".utf8), at: 0)
+            try client.close(writer)
+            #expect(try client.copyRange(from: source, at: 9, to: target, at: 9, count: 99) == 0)
+            for file in [source, target] { try client.close(file) }
+            #expect(try client.text(Self.b) == "old value")
+        }
+    }
+
+    @Test(
         "F3: no copy is truncated to the size of another value: EINVAL, and read(2) continues",
         arguments: BackEnd.available)
     func cutValue(_ backEnd: BackEnd) throws {

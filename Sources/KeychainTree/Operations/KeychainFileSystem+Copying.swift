@@ -20,7 +20,7 @@ extension KeychainFileSystem {
         guard case .writer(let target) = try handle(toHandle), target.flags.isWritable,
             !target.flags.contains(.append)
         else { throw .badFileDescriptor }
-        let source = try copySource(fromHandle)
+        let source = try copySource(fromHandle, at: fromOffset)
         try checkWritable()
         recordUse()
         let distance = fromOffset > toOffset ? fromOffset - toOffset : toOffset - fromOffset
@@ -52,24 +52,26 @@ extension KeychainFileSystem {
     /// Returns the handle of the source.
     ///
     /// - Throws: EBADF if it cannot be read; EINVAL if it has no value.
-    private func copySource(_ id: HandleID) throws(Errno) -> Handle {
+    private func copySource(_ id: HandleID, at offset: UInt64) throws(Errno) -> Handle {
         let handle = try handle(id)
         try checkNotClosed(handle)
         switch handle {
         case .control, .exchange, .directory: throw .invalidArgument
         case .writer(let writer) where !writer.flags.isReadable: throw .badFileDescriptor
         case .writer: break
-        case .reader(let file, let secret, let past): try checkUncut(file, secret?.count ?? 0, past.truncations)
+        case .reader(let file, let secret, let past):
+            try checkUncut(file, secret?.count ?? 0, past.truncations, at: offset)
         case .snapshotReader(let file, let snapshot, let past):
-            try checkUncut(file, snapshot.contents.count, past.truncations)
+            try checkUncut(file, snapshot.contents.count, past.truncations, at: offset)
         }
         return handle
     }
 
     /// Requires that the kernel cannot have limited the request to a smaller size than that of the descriptor's value,
     /// because it knows only one size per file. After EINVAL programs continue with read(2), which the kernel does not
-    /// limit.
-    private func checkUncut(_ file: ItemFile, _ count: Int, _ truncations: Int) throws(Errno) {
+    /// limit; but not after a call that copied something (cp of coreutils 9.7), so a call at the end of the value succeeds.
+    private func checkUncut(_ file: ItemFile, _ count: Int, _ truncations: Int, at offset: UInt64) throws(Errno) {
+        guard offset < UInt64(count) else { return }
         try withState(of: file) { (state) throws(Errno) in
             let item = try item(of: &state)
             guard state.truncations == truncations, state.stagedValue?.count ?? item.secretCount ?? 0 >= count else {
