@@ -8,7 +8,7 @@ DISK="$CASE_DIR/disk"; mkdir "$DISK"
 "$KEYCHAINFS" mount --keychain "$CASE_DIR/outer" "$DISK"
 mkdir "$DISK/generic-passwords/s"; cp "$KEYCHAIN" "$DISK/generic-passwords/s/a"
 outer=$(MNT=$DISK daemon)
-trap 'code=$?; kill -CONT "$outer" 2> /dev/null; cleanup "$code"' EXIT
+trap 'code=$?; kill -CONT "$outer" 2> /dev/null || true; cleanup "$code"' EXIT
 mkfifo "$CASE_DIR/fifo"
 # Ends the case if the daemon does not exit.
 ended() { [ ! -e "/proc/$pid" ] || grep -q '^State:.*Z' "/proc/$pid/status"; }

@@ -27,9 +27,9 @@ alone 1 "$KEYCHAINFS" mount "$MNT"
 ! is_mounted || fail "a mount is left"
 alone 0 "$KEYCHAINFS" check
 
-# Opened and then closed because another process has a lock on the file.
+# Opened and then closed because another process has a lock on the file, with a descriptor that this command does not inherit.
 exec 9< "$KEYCHAIN"; flock -s 9
-alone 14 "$KEYCHAINFS" check --compact
+alone 14 "$KEYCHAINFS" check --compact 9<&-
 exec 9<&-
 
 # A daemon that reaches the limit while it is mounted serves readers and a writer, and ends.
