@@ -65,6 +65,7 @@ keychains() { sha256sum /home/alice/.local/share/keychainfs/*.keychain /home/ali
 pages() { as_alice man -P cat "$1" "$2"; }
 
 install_it() {
+    refused "the package of the other release" 'Depends: libfuse3-[34].* but it is not installable' apt_get /proof/keychainfs-other.deb
     must "installs with what it depends on" apt_get /proof/keychainfs.deb
     must_not "the login script is disabled" grep -r keychainfs /etc/pam.d
     must_not "no unit is enabled" sh -c 'find /etc/systemd -name "keychainfs*" | grep .'
@@ -318,10 +319,32 @@ removal() {
 
 installed_files() { find /usr /etc ! -type d | sort; }
 
+# Systems on which the program of the archive cannot work. In a mount namespace, because only its view of the system is another one.
+refused_archives() {
+    local install='exec /tmp/keychainfs-*/install'
+    refused "without fusermount3" 'no fusermount3. Install the package fuse3' \
+        unshare -m sh -c "mount --bind /dev/null /usr/bin/fusermount3; $install"
+    refused "with libfuse 2 only" 'no fusermount3, and fusermount is of libfuse 2' \
+        unshare -m sh -c "mount -t tmpfs none /usr/local/sbin; cp /bin/true /usr/local/sbin/fusermount; mount --bind /dev/null /usr/bin/fusermount3; $install"
+    # A system that consists of busybox and musl. Called ldd, the loader of musl is its ldd.
+    mkdir -p /tmp/musl/bin /tmp/musl/lib
+    cp /bin/busybox /tmp/musl/bin
+    cp -L /lib/ld-musl-*.so.1 /tmp/musl/lib
+    ln -s /lib/"$(basename /lib/ld-musl-*.so.1)" /tmp/musl/bin/ldd
+    cp -r /tmp/keychainfs-* /tmp/musl/archive
+    refused "with musl" 'the C library musl; the program needs glibc' \
+        chroot /tmp/musl /bin/busybox sh -c 'busybox --install -s /bin && exec /bin/sh /archive/install'
+    refused "with an old C library" 'does not start here; it needs glibc' \
+        unshare -m sh -c "printf '#!/bin/sh\necho version GLIBC_ABI_DT_RELR not found; exit 1\n' > /tmp/old; chmod 755 /tmp/old; for program in /tmp/keychainfs-*/bin/keychainfs; do mount --bind /tmp/old \$program; done; $install"
+}
+
 archive() {
     local before
     tar -C /tmp -xf /proof/keychainfs.tar.xz
+    must "tools for a system with another C library" apt_get busybox-static musl
     before=$(installed_files)
+    refused_archives
+    equal "and nothing was installed" "$before" "$(installed_files)"
     must "the archive installs" sh -c '/tmp/keychainfs-*/install'
     equal "into /usr/local" /usr/local/bin/keychainfs "$(as_alice sh -c 'command -v keychainfs')"
     must "it mounts" as_alice keychainfs mount
