@@ -80,9 +80,15 @@ class Session:
                 try:
                     self.seen += os.read(self.terminal, 65536).decode(errors="replace")
                 except OSError:
-                    sys.exit(f"FAIL: the terminal ended before {pattern!r}: {self.seen[-2000:]!r}")
+                    # login hangs up its terminal and opens it again: between the two no process has it open.
+                    if self.has_ended():
+                        sys.exit(f"FAIL: the terminal ended before {pattern!r}: {self.seen[-2000:]!r}")
+                    time.sleep(0.05)
         self.seen = self.seen[found.end():]
         return found
+
+    def has_ended(self):
+        return os.waitid(os.P_PID, self.process, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None
 
     def answer(self, pattern, text):
         self.wait(pattern)
