@@ -328,7 +328,8 @@ refused_archives() {
     refused "without fusermount3" 'no fusermount3. Install the package fuse3' \
         unshare -m sh -c "mount --bind /dev/null /usr/bin/fusermount3; $install"
     refused "with libfuse 2 only" 'no fusermount3, and fusermount is of libfuse 2' \
-        unshare -m sh -c "mount -t tmpfs none /usr/local/sbin; cp /bin/true /usr/local/sbin/fusermount; mount --bind /dev/null /usr/bin/fusermount3; $install"
+        unshare -m sh -c "mount -t tmpfs none /usr/local/sbin; cp /bin/true /usr/local/sbin/fusermount
+            mount --bind /dev/null /usr/bin/fusermount3; $install"
     # A system that consists of busybox and musl. Called ldd, the loader of musl is its ldd.
     mkdir -p /tmp/musl/bin /tmp/musl/lib
     cp /bin/busybox /tmp/musl/bin
@@ -336,9 +337,10 @@ refused_archives() {
     ln -s /lib/"$(basename /lib/ld-musl-*.so.1)" /tmp/musl/bin/ldd
     cp -r /tmp/keychainfs-* /tmp/musl/archive
     refused "with musl" 'the C library musl; the program needs glibc' \
-        chroot /tmp/musl /bin/busybox sh -c '/bin/busybox --install -s /bin && exec /bin/sh /archive/install'
+        chroot /tmp/musl /bin/busybox env PATH=/bin /bin/busybox sh -c '/bin/busybox --install -s /bin && exec /bin/sh /archive/install'
     refused "with an old C library" 'does not start here; it needs glibc' \
-        unshare -m sh -c "printf '#!/bin/sh\necho version GLIBC_ABI_DT_RELR not found; exit 1\n' > /tmp/old; chmod 755 /tmp/old; for program in /tmp/keychainfs-*/bin/keychainfs; do mount --bind /tmp/old \$program; done; $install"
+        unshare -m sh -c "printf '#!/bin/sh\necho version GLIBC_ABI_DT_RELR not found; exit 1\n' > /tmp/old; chmod 755 /tmp/old
+            mount --bind /tmp/old /tmp/keychainfs-*/bin/keychainfs; $install"
 }
 
 archive() {
