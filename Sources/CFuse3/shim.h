@@ -21,7 +21,7 @@
 #include <sys/xattr.h>
 #include <syslog.h>
 
-/* What differs between the versions of libfuse, 3.10 to 3.18 (docs/architecture.md). FUSE_VERSION is that of the headers;
+/* What differs between the versions of libfuse, 3.10 to 3.18 (docs/architecture.md). FUSE_VERSION is the version of the headers;
    libfuse keeps old symbols, so a program runs with every later version that has the same soname. */
 
 /* fuse_session_new is a macro since libfuse 3.17, and a function before. */
