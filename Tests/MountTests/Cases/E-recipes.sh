@@ -8,7 +8,7 @@
 . "${0%/*}/pages.sh"
 [ "$(id -u)" != 0 ] || make_accounts
 recipes="$CASE_DIR/recipes.md" services="$CASE_DIR/services-and-login.md"
-I="$MNT/internet-passwords" G="$MNT/generic-passwords"
+I="$MNT/internet-passwords" P="$MNT/generic-passwords"
 
 # The hosts. curl and psql connect to them in place of example.com; programs of the pages record their start.
 hosts="$CASE_DIR/hosts"; mkdir "$hosts"
@@ -46,18 +46,18 @@ run_page recipes.md "$works_always" "$works_always"
 
 # The blocks as pasted into other shells.
 for shell in "zsh -f -eu" "dash -eu"; do
-    rm -r "${G:?}"/* "${I:?}"/*; number=0
+    rm -r "${P:?}"/* "${I:?}"/*; number=0
     while text=$(block "$recipes" $((number + 1))); do
         number=$((number + 1))
         run_block "$shell" "$text" || fail "block $number of recipes.md fails in ${shell%% *}: $(cat "$CASE_DIR/said")"
     done
 done
-expect 'typed secret' "$(cat "$G/example.com/alice")" "a secret that was typed"
-expect "$(cat "$G/api/token")" "$(cat "$CASE_DIR/deployed")" "the token of a program"
-expect "600 $(cat "$G/api/token")" "$(stat -c %a "$CASE_DIR/app/token") $(cat "$CASE_DIR/app/token")" "the token of root"
+expect 'typed secret' "$(cat "$P/example.com/alice")" "a secret that was typed"
+expect "$(cat "$P/api/token")" "$(cat "$CASE_DIR/deployed")" "the token of a program"
+expect "600 $(cat "$P/api/token")" "$(stat -c %a "$CASE_DIR/app/token") $(cat "$CASE_DIR/app/token")" "the token of root"
 
 # pass: every byte of each entry.
-has() { printf "$2" | cmp - "$G/$1" || fail "entry of pass: $1"; }
+has() { printf "$2" | cmp - "$P/$1" || fail "entry of pass: $1"; }
 has_entries() {
     has a%2Fb/c 'one\n'; has a.b/c two; has '50%25 off/50%25 off' 'three\n\n'; has a%252Fb/c 'fo\0ur\nnotes\n'
 }
@@ -70,9 +70,9 @@ for name in garbage '50% off/50% off' 'two' 'a.b/c'; do
     grep -q "not stored.*: $name" "$CASE_DIR/said" || fail "$name is not named: $(cat "$CASE_DIR/said")"
 done
 grep -q '^1 entries stored, 7 not stored' "$CASE_DIR/said" || fail "counts: $(cat "$CASE_DIR/said")"
-has new/five 'five\n'; has_entries; [ ! -e "$G/garbage" ] || fail "an empty item"
-! ls "$G" | grep import || fail "a directory remains"
-rm "$store/garbage.gpg" "$store"/two* "$store/50% off/50% off.gpg"; rm -r "${G:?}"/{a[.%],new,50}*; ln -s .. "$store/loop"
+has new/five 'five\n'; has_entries; [ ! -e "$P/garbage" ] || fail "an empty item"
+! ls "$P" | grep import || fail "a directory remains"
+rm "$store/garbage.gpg" "$store"/two* "$store/50% off/50% off.gpg"; rm -r "${P:?}"/{a[.%],new,50}*; ln -s .. "$store/loop"
 ! run_block "$strict" "$(block_under "$recipes" "From pass")" || fail "a directory that find does not read goes unnoticed"
 grep -q '^5 entries stored, 1 not stored' "$CASE_DIR/said" || fail "counts: $(cat "$CASE_DIR/said")"; rm "$store/loop"
 
@@ -95,7 +95,7 @@ job_fails example.com/moved
 "$KEYCHAINFS" lock "$MNT"; : > "$hosts/requests"; job_fails example.com/report; no_requests "by the job, locked"; "$KEYCHAINFS" unlock "$MNT"
 
 # psql: only this host, database and user get the password.
-text=$(block_under "$recipes" PostgreSQL 2); secret=$(sed 's/.*://' "$G/postgres/pgpass")
+text=$(block_under "$recipes" PostgreSQL 2); secret=$(sed 's/.*://' "$P/postgres/pgpass")
 run_block "$strict" "$text" || fail "psql: $(cat "$CASE_DIR/said")"; expect "postgres alice app $secret" "$(requests)" "the login"
 for change in s/db.example.com/other.example/ s/alice/mallory/ 's/ app / other /'; do
     : > "$hosts/requests"
@@ -131,7 +131,7 @@ block_under "$recipes" ssh 1 text | sed "s,~/,$HOME/," > "$CASE_DIR/ssh_config"
 printf 'Host *\nHostName 127.0.0.1\nPort %s\nBatchMode yes\nStrictHostKeyChecking no\nUserKnownHostsFile /dev/null\n' "$ssh" \
     >> "$CASE_DIR/ssh_config"
 by_ssh() { env -u SSH_AUTH_SOCK ssh -T -F "$CASE_DIR/ssh_config" host.example.com true; }
-cp "$G/ssh/id_ed25519.pub" "$hosts/authorized"; key=$(cut -d' ' -f2 "$hosts/authorized")
+cp "$P/ssh/id_ed25519.pub" "$hosts/authorized"; key=$(cut -d' ' -f2 "$hosts/authorized")
 expect executed "$(by_ssh 2> /dev/null < /dev/null)" "a command by ssh"
 expect "ssh alice $key" "$(requests)" "the key that ssh has used"
 "$KEYCHAINFS" lock "$MNT"; : > "$hosts/requests"
@@ -142,10 +142,10 @@ no_requests "by ssh, locked"; "$KEYCHAINFS" unlock "$MNT"
 # A start script of root.
 if [ "$(id -u)" = 0 ]; then
     recorded service cat
-    line=$(sed -n 's/.*`\(secret=.*service\) …`.*/\1/p' "$services"); line=${line//\/home\/amy\/Keychain\/…/$G/api/token}
-    [[ $line == *"$G/api/token"*service ]] || fail "the page has no start script: $line"
+    line=$(sed -n 's/.*`\(secret=.*service\) …`.*/\1/p' "$services"); line=${line//\/home\/amy\/Keychain\/…/$P/api/token}
+    [[ $line == *"$P/api/token"*service ]] || fail "the page has no start script: $line"
     run_block "$strict" "${line//amy/root}" || fail "start script: $(cat "$CASE_DIR/said")"
-    expect "$(cat "$G/api/token")" "$(cat "$CASE_DIR/said")" "the secret of a service"
+    expect "$(cat "$P/api/token")" "$(cat "$CASE_DIR/said")" "the secret of a service"
     fails_closed "start script, another user:" "" "${line//amy/$B}"
     while_locked "start script, locked:" "" "${line//amy/root}"
 fi
