@@ -28,6 +28,7 @@ keychainfs status "$MNT" | grep -q unlocked || fail "the program that the shell 
 tour=$(sed -n '/^  cd /,/^$/p' "$CASE_DIR/said")
 # After an update it builds again, and does not interrupt the mount that is in use.
 program="$CASE_DIR/.build/release/keychainfs"
+! (HOME=home run) 2> /dev/null || fail "a relative home directory is accepted"; says "HOME is not an absolute path"
 rm "$CASE_DIR/builds"; touch -d '+1 hour' "$program"; run; [ -s "$CASE_DIR/builds" ] || fail "no build while the keychain is mounted"
 says "Your keychain is mounted at $MNT already."; says "keychainfs unmount $MNT && keychainfs mount $MNT"
 is_mounted || fail "scripts/run has unmounted"
