@@ -3,6 +3,7 @@
 Written from docs/store-format.md alone; each part names its section of that page. Accesses no file. Violations of a
 rule raise Refused with the rule's number; invalid input raises nothing else."""
 import hashlib
+import json
 import struct
 
 import nacl.bindings as sodium
@@ -731,3 +732,16 @@ def check_log(file, log):
     has_row = page[:1] == b"\x0d" and page[3:5] == b"\0\1"
     demand(commits == 0 or (has_row and len(found) == 8), "R60", "a log that does not belong to the file")
     return commits > 0
+
+
+def case_lines(value, name=""):
+    """Test cases as JSON, each on a line: the elements of a list of objects or lists, and the members of an object that has such lists."""
+    head = f"{json.dumps(name)}: " if name else ""
+    is_group = isinstance(value, dict) and any(isinstance(each, list) and each and isinstance(each[0], (dict, list)) for each in value.values())
+    if is_group:
+        inner, ends = (case_lines(each, key) for key, each in value.items()), "{}"
+    elif isinstance(value, list) and value and isinstance(value[0], (dict, list)):
+        inner, ends = (json.dumps(each, ensure_ascii=False) for each in value), "[]"
+    else:
+        return head + json.dumps(value, ensure_ascii=False)
+    return head + ends[0] + "\n" + ",\n".join(inner) + "\n" + ends[1]
