@@ -32,7 +32,7 @@ extension SQLiteRecords {
         CASE WHEN secret_row IS NULL THEN \(ValueLimit.bounded("secret", to: ItemRecord.longestShortSecret)) \
         WHEN secret IS NULL THEN (SELECT ciphertext FROM secret \
         WHERE id = secret_row AND typeof(ciphertext) = 'blob' AND length(ciphertext) > \(ItemRecord.longestShortSecret) \
-        AND length(ciphertext) <= length(secret_seals) / \(NonceAndTag.byteCount) * \(SecretChunks.size)) END
+        AND length(ciphertext) <= length(secret_seals) / \(ChunkSeals.sealCount) * \(SecretChunks.size)) END
         """
 
     func item(id: RowID) throws(KeychainFault) -> ItemRecord? {
@@ -161,7 +161,7 @@ extension SQLiteRecords {
             .row(item.id), .row(item.directory), .integer(item.version), .integer(Int64(item.protection.rawValue)),
             .integer(item.generation), .optional(item.masterKeyGeneration), .optional(item.secretRow?.rawValue),
             .blob(item.tag), .blob(item.alwaysTag), .blob(item.ephemeral), .blob(item.mac),
-            .nonceAndTag(item.metadata.nonceAndTag), .noncesAndTags(item.secretNoncesAndTags),
+            .nonceAndTag(item.metadata.nonceAndTag), .blob(item.secretSeals.bytes),
             .blob(item.metadata.ciphertext), .blob(short), .integer(secret == nil ? 0 : 1),
         ]
     }
@@ -191,6 +191,6 @@ extension SQLiteRecords {
             masterKeyGeneration: try row.optionalNumber(5),
             secretRow: try row.optionalNumber(6).map(RowID.init(rawValue:)), tag: try row.tag(7),
             alwaysTag: try row.optionalTag(8), ephemeral: row.optionalBytes(9), mac: row.optionalBytes(10),
-            metadata: try row.sealed(nonceAndTag: 11, ciphertext: 13), secretNoncesAndTags: try row.noncesAndTags(12))
+            metadata: try row.sealed(nonceAndTag: 11, ciphertext: 13), secretSeals: try row.chunkSeals(12))
     }
 }

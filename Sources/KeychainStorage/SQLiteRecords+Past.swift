@@ -82,7 +82,7 @@ extension SQLiteRecords {
         return [
             .row(past.id), .integer(Int64(past.protection.rawValue)), .integer(past.generation),
             .integer(past.masterKeyGeneration), .optional(past.secretRow?.rawValue), .blob(past.tag),
-            .nonceAndTag(past.info.nonceAndTag), .noncesAndTags(past.secretNoncesAndTags),
+            .nonceAndTag(past.info.nonceAndTag), .blob(past.secretSeals.bytes),
             .blob(past.info.ciphertext), .blob(past.metadata), .blob(short), .integer(secret == nil ? 0 : 1),
         ]
     }
@@ -105,7 +105,7 @@ extension SQLiteRecords {
             id: try row.rowID(0), protection: try row.value(1), generation: try row.number(2),
             masterKeyGeneration: try row.number(3),
             secretRow: try row.optionalNumber(4).map(RowID.init(rawValue:)), tag: try row.tag(5),
-            info: try row.sealed(nonceAndTag: 6, ciphertext: 8), secretNoncesAndTags: try row.noncesAndTags(7),
+            info: try row.sealed(nonceAndTag: 6, ciphertext: 8), secretSeals: try row.chunkSeals(7),
             metadata: try row.bytes(9))
     }
 }

@@ -159,9 +159,9 @@ extension SQLiteRecords {
         return id < .lastUsual ? max(next, id.next) : try unusedRowID(from: next, below: end)
     }
 
-    func rowCount(from next: RowID) throws(KeychainFault) -> Int {
-        let sql = "SELECT count(*) FROM (\(Self.usedRowIDs)) WHERE id >= ?"
-        return try row(sql, [.row(next)]) { Int(try $0.number(0)) } ?? 0
+    func rowCount(_ ids: ClosedRange<RowID>) throws(KeychainFault) -> Int {
+        let sql = "SELECT count(*) FROM (\(Self.usedRowIDs)) WHERE id BETWEEN ? AND ?"
+        return try row(sql, [.row(ids.lowerBound), .row(ids.upperBound)]) { Int(try $0.number(0)) } ?? 0
     }
 
     /// Searches all rows: for a store in which a row has a number that was never assigned.

@@ -59,16 +59,9 @@ extension StatementRow {
         return try sealed(nonceAndTag: nonceAndTag, ciphertext: ciphertext)
     }
 
-    /// Decodes any number of nonces and tags without separators.
-    func noncesAndTags(_ index: Int) throws -> [NonceAndTag] {
-        let bytes = try bytes(index)
-        guard bytes.count.isMultiple(of: NonceAndTag.byteCount) else { throw KeychainFault.decode }
-        return try stride(from: 0, to: bytes.count, by: NonceAndTag.byteCount).map { start in
-            guard let nonceAndTag = NonceAndTag(bytes: Array(bytes[start..<start + NonceAndTag.byteCount])) else {
-                throw KeychainFault.decode
-            }
-            return nonceAndTag
-        }
+    func chunkSeals(_ index: Int) throws -> ChunkSeals {
+        guard let seals = ChunkSeals(bytes: try bytes(index)) else { throw KeychainFault.decode }
+        return seals
     }
 }
 
@@ -78,7 +71,6 @@ extension SQLValue {
     static func optional(_ number: Int64?) -> SQLValue { number.map { .integer($0) } ?? .null }
     static func nonceAndTag(_ nonceAndTag: NonceAndTag) -> SQLValue { .blob(nonceAndTag.bytes) }
     static func nonceAndTag(_ nonceAndTag: NonceAndTag?) -> SQLValue { .blob(nonceAndTag.map { $0.bytes }) }
-    static func noncesAndTags(_ noncesAndTags: [NonceAndTag]) -> SQLValue { .blob(noncesAndTags.flatMap { $0.bytes }) }
     /// A limit of at least 0.
     static func limit(_ count: Int) -> SQLValue { .integer(Int64(max(0, count))) }
 }

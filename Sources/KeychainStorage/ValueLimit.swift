@@ -7,7 +7,7 @@ enum ValueLimit {
     /// A column of a row of keys.
     static let key = 4096
     /// Any column but contents: the seals of the chunks of the longest contents.
-    static let column = SecretChunks.count(for: MetadataCodec.maximumSecret) * NonceAndTag.byteCount
+    static let column = SecretChunks.count(for: MetadataCodec.maximumSecret) * ChunkSeals.sealCount
     /// A row, and the ciphertext of contents.
     static let row = MetadataCodec.maximumSecret + (1 << 20)
 

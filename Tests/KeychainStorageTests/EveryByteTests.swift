@@ -82,7 +82,7 @@ struct EveryByteTests {
             let start = page * Self.pageSize
             for index in 0..<number(at: start + 3) {
                 let cell = start + number(at: start + 8 + 2 * index)
-                for byte in cell..<cell + 20 where [44, 92].contains(small.bytes[byte]) { places.append((byte, 1)) }
+                for byte in cell..<cell + 20 where [28, 44, 92].contains(small.bytes[byte]) { places.append((byte, 1)) }
                 for byte in cell + 1...cell + 3 { places += [(byte, 1), (byte, 2)] }
             }
         }

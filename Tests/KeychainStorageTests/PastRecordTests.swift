@@ -15,7 +15,7 @@ struct PastRecordTests {
             id: RowID(rawValue: id), protection: protection, generation: id % 3, masterKeyGeneration: id % 2,
             tag: Samples.tag(7),
             info: try Samples.sealed(UInt8(id), count: 256),
-            secretNoncesAndTags: try (0..<chunks).map { try Samples.seal(UInt8($0)) },
+            secretSeals: .sample(count: chunks),
             metadata: [UInt8](repeating: 1, count: 128))
     }
 
@@ -54,7 +54,8 @@ struct PastRecordTests {
                         KeyGeneration(.always, 1)
                     ])
                 #expect(try reader.firstUnusedRowID(from: .first) == .first)
-                #expect(try reader.rowCount(from: rows[6].id) == 3)
+                #expect(try reader.rowCount(rows[6].id...RowID(rawValue: .max)) == 3)
+                #expect(try reader.rowCount(rows[6].id...rows[6].id) == 1)
             }
         }
     }

@@ -126,7 +126,7 @@ struct RecordStoreContractTests {
                 let both = try store.read { reader throws(KeychainFault) in try reader.itemWithSecret(id: id) }
                 #expect(both?.item == item && both?.secret == bytes)
             }
-            (item.secretNoncesAndTags, item.secretRow) = ([], nil)
+            (item.secretSeals, item.secretRow) = (ChunkSeals(), nil)
             try store.write { [item] writer throws(KeychainFault) in try writer.put(item, secret: []) }
             #expect(try store.read { reader throws(KeychainFault) in try reader.item(id: id) } == item)
             #expect(try secret().isEmpty)

@@ -57,7 +57,7 @@ enum Samples {
             id: RowID(rawValue: id), directory: RowID(rawValue: directory), version: 1, protection: protection,
             generation: 1, tag: tag(id), alwaysTag: always ? tag(id, always: true) : nil, ephemeral: nil, mac: nil,
             metadata: try sealed(0xD1, count: 128),
-            secretNoncesAndTags: try (0..<chunks).map { try seal(UInt8($0)) })
+            secretSeals: .sample(count: chunks))
     }
 }
 
@@ -88,10 +88,8 @@ extension RecordWriter {
         let isLong = secret.count > ItemRecord.longestShortSecret
         item.secretRow = isLong ? RowID(rawValue: item.id.rawValue + 1_000_000) : nil
         // A ciphertext without a seal for each chunk is not read.
-        while let seal = item.secretNoncesAndTags.last,
-            item.secretNoncesAndTags.count * SecretChunks.size < secret.count
-        {
-            item.secretNoncesAndTags.append(seal)
+        while let seal = item.secretSeals.chunks.last, item.secretSeals.count * SecretChunks.size < secret.count {
+            item.secretSeals.chunks.append(seal)
         }
         try put(item, secret: secret)
     }

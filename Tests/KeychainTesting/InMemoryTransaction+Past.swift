@@ -28,12 +28,12 @@ extension InMemoryTransaction {
         Array(records.pastRecords.values.filter { $0.protection == protection }.map(\.id).prefix(limit))
     }
 
-    func rowCount(from next: RowID) throws(KeychainFault) -> Int {
+    func rowCount(_ ids: ClosedRange<RowID>) throws(KeychainFault) -> Int {
         let secretRows =
             records.itemRecords.values.compactMap(\.secretRow) + records.pastRecords.values.compactMap(\.secretRow)
         let rows =
             Array(records.directoryRecords.keys) + Array(records.itemRecords.keys) + Array(records.pastRecords.keys)
-        return (rows + secretRows).count { $0 >= next }
+        return (rows + secretRows).count(where: ids.contains)
     }
 
     func pastCount() throws(KeychainFault) -> Int { records.pastRecords.count }

@@ -23,7 +23,7 @@ struct AlwaysMACTests {
         let alwaysTag = try ring.itemTag(directory: item.directory, account: item.account, always: true)
         let keys = try RowKeys.sealing(.always, ring: ring)
         let bound = RowAssociatedData(forged, generation: keys.generation, store: ring.storeID)
-            .metadata(version: forged.version, tag: old.tag, alwaysTag: alwaysTag, secretNoncesAndTags: [])
+            .metadata(version: forged.version, tag: old.tag, alwaysTag: alwaysTag, secretSeals: ChunkSeals())
         let plaintext = try MetadataCodec.encode(forged)
         let metadata = try keys.classKeys.metadata.using { (key) throws(CryptoError) in
             try Sealed.sealing(plaintext.bytes, key: key, bound: bound)
@@ -31,7 +31,7 @@ struct AlwaysMACTests {
         return ItemRecord(
             id: old.id, directory: old.directory, version: forged.version, protection: .always,
             generation: keys.generation, masterKeyGeneration: 1, tag: old.tag, alwaysTag: alwaysTag, ephemeral: nil,
-            mac: [UInt8](repeating: 0, count: AlwaysMAC.byteCount), metadata: metadata, secretNoncesAndTags: [])
+            mac: [UInt8](repeating: 0, count: AlwaysMAC.byteCount), metadata: metadata, secretSeals: ChunkSeals())
     }
 
     @Test(
@@ -45,7 +45,7 @@ struct AlwaysMACTests {
         changed.attributes[.comment] = .string("forged")
         let forged = try forged(inPlaceOf: old, changed)
         let envelope = fixture.keyRingFixture.items
-        for mac in [forged.mac, old.mac, other.mac, nil, [], [UInt8](repeating: 0, count: 63)] {
+        for mac in [forged.mac, old.mac, other.mac, nil, [], [UInt8](repeating: 0, count: 31)] {
             var row = forged
             row.mac = mac
             #expect(throws: KeychainFault.decode) { try envelope.open(row) }
@@ -58,22 +58,22 @@ struct AlwaysMACTests {
         // With the row-MAC key it is a row like any other: nothing else is wrong with it.
         var authentic = forged
         let master = try ring.masterKeys()
-        let contents = try AlwaysMAC.contents(of: item.id, ciphertext: [], master: master, store: ring.storeID)
-        try authentic.authenticate(contents: contents, master: master, store: ring.storeID)
+        try authentic.authenticate(master: master, store: ring.storeID)
         #expect(try envelope.open(authentic).attributes[.comment] == .string("forged"))
     }
 
     @Test(
-        "M15: it covers ciphertexts, not only nonces and tags",
+        "M15: it covers the ciphertext of the metadata and the seals of the contents, not only nonces and tags",
         arguments: [ProtectionClass.always, .alwaysThisDeviceOnly])
     func ciphertexts(protection: ProtectionClass) throws {
         let item = try fixture.add("alice", protection)
         let row = try record(of: item)
-        let ciphertext = try #require(fixture.keyRingFixture.store.records.secrets[item.id])
+        let other = try record(of: fixture.add("other", protection))
         try row.verifyRow(ring: ring)
-        try row.verifyContents(ciphertext, ring: ring)
-        for index in ciphertext.indices {
-            #expect(throws: KeychainFault.decode) { try row.verifyContents(ciphertext.flipped(index), ring: ring) }
+        for index in row.secretSeals.bytes.indices {
+            var changed = row
+            changed.secretSeals = try #require(ChunkSeals(bytes: row.secretSeals.bytes.flipped(index)))
+            #expect(throws: KeychainFault.decode) { try changed.verifyRow(ring: ring) }
         }
         for index in row.metadata.ciphertext.indices {
             var changed = row
@@ -83,8 +83,8 @@ struct AlwaysMACTests {
         for change: (inout ItemRecord) -> Void in [
             { $0.id = $0.id.next }, { $0.directory = $0.directory.next }, { $0.version += 1 }, { $0.generation += 1 },
             { $0.protection = $0.protection == .always ? .alwaysThisDeviceOnly : .always }, { $0.tag[0] ^= 1 },
-            { $0.alwaysTag?[0] ^= 1 }, { $0.secretNoncesAndTags = [] }, { $0.masterKeyGeneration = 2 },
-            { $0.metadata.nonceAndTag = $0.secretNoncesAndTags[0] }, { $0.mac?[0] ^= 1 }, { $0.mac?[63] ^= 1 },
+            { $0.alwaysTag?[0] ^= 1 }, { $0.secretSeals = ChunkSeals() }, { $0.masterKeyGeneration = 2 },
+            { $0.metadata.nonceAndTag = other.metadata.nonceAndTag }, { $0.mac?[0] ^= 1 }, { $0.mac?[31] ^= 1 },
         ] {
             var changed = row
             change(&changed)
@@ -92,11 +92,11 @@ struct AlwaysMACTests {
         }
     }
 
-    @Test("M15: only Always items have one, and a change of attributes keeps that of the secret")
+    @Test("M15: only Always items have one, and a change of attributes renews it without the secret")
     func changes() throws {
         for protection in ProtectionClass.allCases {
             let row = try record(of: fixture.add("\(protection)", protection))
-            #expect((row.mac?.count == 64) == (protection.availability == .always), "\(protection)")
+            #expect((row.mac?.count == 32) == (protection.availability == .always), "\(protection)")
             #expect((row.masterKeyGeneration == 1) == (protection.availability == .always), "\(protection)")
         }
         let item = try fixture.add("alice", .always)
@@ -107,7 +107,7 @@ struct AlwaysMACTests {
             try transaction.save(changed)
         }
         let new = try record(of: saved)
-        #expect(new.mac?.prefix(32) == old.mac?.prefix(32) && new.mac?.suffix(32) != old.mac?.suffix(32))
+        #expect(new.mac != old.mac && new.secretSeals == old.secretSeals)
         #expect(try fixture.keychain.itemWithSecret(id: item.id)?.secret?.all() == [1, 2, 3])
     }
 

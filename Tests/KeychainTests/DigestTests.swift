@@ -260,7 +260,8 @@ struct DigestTests {
                     { $0.secretRow = RowID(rawValue: 7) }, { $0.mac = $0.mac == nil ? [] : nil },
                     { $0.metadata.nonceAndTag = flipped($0.metadata.nonceAndTag) },
                     { $0.metadata.ciphertext = $0.metadata.ciphertext.flipped(1) },
-                    { $0.secretNoncesAndTags[0] = flipped($0.secretNoncesAndTags[0]) }, { $0.secretNoncesAndTags = [] },
+                    { $0.secretSeals.chunks[0] = $0.secretSeals.chunks[0].flipped(71) },
+                    { $0.secretSeals = ChunkSeals() },
                 ])
         }
     }

@@ -40,8 +40,8 @@ struct EnvelopeTests {
         let sealed = try ciphertext(fixture, record)
         #expect(try fixture.contents(record) == pattern(count))
         #expect(sealed.count == Padding.paddedCount(count))
-        #expect(record.secretNoncesAndTags.count == (sealed.count + 65535) / 65536)
-        #expect(Set(record.secretNoncesAndTags).count == record.secretNoncesAndTags.count)
+        #expect(record.secretSeals.count == (sealed.count + 65535) / 65536)
+        #expect(Set(record.secretSeals.chunks).count == record.secretSeals.count)
         #expect(record.metadata.ciphertext.count % 64 == 0)
         #expect(Padding.paddedCount(record.metadata.ciphertext.count) == record.metadata.ciphertext.count)
     }
@@ -74,7 +74,7 @@ struct EnvelopeTests {
         let fixture = try KeyRingFixture()
         let record = try fixture.items.seal(.sample(), keeping: nil)
         let item = try fixture.items.open(record)
-        #expect(item.secretCount == nil && record.secretNoncesAndTags.isEmpty)
+        #expect(item.secretCount == nil && record.secretSeals == ChunkSeals())
         #expect(throws: KeychainFault.itemNotFound) {
             try fixture.items.secret(of: item, record: record, ciphertext: [])
         }
@@ -112,7 +112,7 @@ struct EnvelopeTests {
             item.version = 2
             item.attributes[.label] = .string("new")
             let record = try fixture.items.seal(item, keeping: old)
-            #expect(record.secretNoncesAndTags == old.secretNoncesAndTags && record.metadata != old.metadata)
+            #expect(record.secretSeals == old.secretSeals && record.metadata != old.metadata)
             try fixture.store.write { (writer) throws(KeychainFault) in try writer.put(record, secret: nil) }
             #expect(try fixture.items.open(record) == item)
             #expect(try fixture.contents(record) == pattern(70_000))
@@ -140,7 +140,7 @@ struct EnvelopeTests {
         let sealed = try fixture.items.seal(item, secret: secret)
         #expect(try fixture.items.open(sealed.record) == item)
         #expect(try fixture.contents(sealed.record, ciphertext: sealed.secret) == pattern(count))
-        #expect(Set(sealed.record.secretNoncesAndTags).isDisjoint(with: record.secretNoncesAndTags))
+        #expect(Set(sealed.record.secretSeals.chunks).isDisjoint(with: record.secretSeals.chunks))
     }
 
     @Test("H1: staged values and locked memory are sealed as they are", arguments: sizes)

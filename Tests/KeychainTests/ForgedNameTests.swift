@@ -19,7 +19,7 @@ struct ForgedNameTests {
         (forged.id, forged.secretCount) = (item.id, nil)
         let keys = try RowKeys.sealing(forged.protection, ring: ring)
         let bound = RowAssociatedData(forged, generation: keys.generation, store: ring.storeID)
-            .metadata(version: forged.version, tag: tag, alwaysTag: nil, secretNoncesAndTags: [])
+            .metadata(version: forged.version, tag: tag, alwaysTag: nil, secretSeals: ChunkSeals())
         let plaintext = try MetadataCodec.encode(forged)
         let metadata = try keys.metadataKey(bound).using { (key) throws(CryptoError) in
             try Sealed.sealing(plaintext.bytes, key: key, bound: bound)
@@ -28,7 +28,7 @@ struct ForgedNameTests {
             ItemRecord(
                 id: forged.id, directory: forged.directory, version: forged.version, protection: forged.protection,
                 generation: keys.generation, tag: tag, alwaysTag: nil, ephemeral: nil, mac: nil, metadata: metadata,
-                secretNoncesAndTags: []))
+                secretSeals: ChunkSeals()))
     }
 
     private func put(_ record: ItemRecord) throws {

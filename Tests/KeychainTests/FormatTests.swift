@@ -40,7 +40,7 @@ struct FormatTests {
         let other = try fixture.add(.sample(), Array("two".utf8))
         let ciphertext = try fixture.store.read { (reader) throws(KeychainFault) in try reader.secret(of: other.id) }
         var mixture = one
-        mixture.secretNoncesAndTags = other.secretNoncesAndTags
+        mixture.secretSeals = other.secretSeals
         #expect(try fixture.contents(other, ciphertext: ciphertext) == Array("two".utf8))
         #expect(throws: KeychainFault.decode) { try fixture.contents(mixture, ciphertext: ciphertext) }
     }

@@ -44,7 +44,7 @@ struct PastKeyTests {
             let old = try #require(records.pastRecords[id])
             #expect(row.masterKeyGeneration == 2 && row.generation == 2 && row.tag == old.tag)
             #expect(row.info.nonceAndTag != old.info.nonceAndTag && row.metadata != old.metadata)
-            #expect(row.secretNoncesAndTags != old.secretNoncesAndTags)
+            #expect(row.secretSeals != old.secretSeals)
             #expect(throws: KeychainFault.decode) { try safe.keychain.pastEnvelope.open(old) }
         }
         let header = try safe.keychain.keys.header(of: #require(safe.store.records.storeRecord))

@@ -83,7 +83,7 @@ struct PastValueTests {
                 var forged = present
                 forged.version = version
                 forged.metadata = Sealed(nonceAndTag: nonceAndTag, ciphertext: record.metadata)
-                forged.secretNoncesAndTags = record.secretNoncesAndTags
+                forged.secretSeals = record.secretSeals
                 try store.records.put(forged, secret: store.records.secrets[past])
                 keychain.cache.dropAll()
                 #expect(throws: KeychainFault.decode) { try keychain.item(id: item.id) }
@@ -106,8 +106,8 @@ struct PastValueTests {
             { $0.protection = .afterFirstUnlock }, { $0.protection = .whenUnlocked }, { $0.generation += 1 },
             { $0.masterKeyGeneration += 1 }, { $0.tag[0] ^= 1 }, { $0.info.ciphertext[0] ^= 1 },
             { $0.info.nonceAndTag = NonceAndTag(bytes: $0.info.nonceAndTag.bytes.flipped(0)) ?? $0.info.nonceAndTag },
-            { $0.metadata[0] ^= 1 }, { $0.metadata = [] }, { $0.secretNoncesAndTags = [] },
-            { $0.secretNoncesAndTags.append($0.info.nonceAndTag) },
+            { $0.metadata[0] ^= 1 }, { $0.metadata = [] }, { $0.secretSeals = ChunkSeals() },
+            { $0.secretSeals.chunks.append([UInt8](repeating: 0, count: ChunkSeals.sealCount)) },
         ]
         for id in items.keys {
             for (number, change) in changes.enumerated() {

@@ -145,14 +145,14 @@ extension RowDigest {
                     protection: #require(ProtectionClass(rawValue: UInt8(c[3].number))), generation: c[4].number,
                     masterKeyGeneration: c[5].optionalNumber, secretRow: c[6].optionalNumber.map(RowID.init),
                     tag: c[7].bytes, alwaysTag: c[8].optionalBytes, ephemeral: c[9].optionalBytes,
-                    mac: c[10].optionalBytes, metadata: c[11].sealed(c[13]), secretNoncesAndTags: c[12].seals()))
+                    mac: c[10].optionalBytes, metadata: c[11].sealed(c[13]), secretSeals: c[12].seals()))
         case "past":
             return try sum(
                 PastRecord(
                     id: c[0].row, protection: #require(ProtectionClass(rawValue: UInt8(c[1].number))),
                     generation: c[2].number, masterKeyGeneration: c[3].number,
                     secretRow: c[4].optionalNumber.map(RowID.init), tag: c[5].bytes, info: c[6].sealed(c[8]),
-                    secretNoncesAndTags: c[7].seals(), metadata: c[9].bytes))
+                    secretSeals: c[7].seals(), metadata: c[9].bytes))
         default: return try sum(ItemKeyRecord(item: c[0].row, kind: c[1].number, tag: c[2].bytes))
         }
     }
@@ -197,11 +197,7 @@ private struct Vectors: Decodable, Sendable {
             Sealed(nonceAndTag: try #require(NonceAndTag(bytes: bytes)), ciphertext: ciphertext.bytes)
         }
 
-        func seals() throws -> [NonceAndTag] {
-            try stride(from: 0, to: bytes.count, by: NonceAndTag.byteCount).map { start in
-                try #require(NonceAndTag(bytes: Array(bytes[start..<start + NonceAndTag.byteCount])))
-            }
-        }
+        func seals() throws -> ChunkSeals { try #require(ChunkSeals(bytes: bytes)) }
     }
     struct RowDigest: Decodable { let table: String, columns: [Column], key: Hex, digest: Hex }
 

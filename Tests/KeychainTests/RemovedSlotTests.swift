@@ -167,7 +167,7 @@ struct RemovedSlotTests {
         var row = try #require(fixture.keyRingFixture.store.records.itemRecords[item.id])
         let keys = try ring.keys(for: .protection(.whenUnlocked), generation: 1)
         let bound = RowAssociatedData(row, store: ring.storeID).metadata(
-            version: row.version, tag: row.tag, alwaysTag: nil, secretNoncesAndTags: row.secretNoncesAndTags)
+            version: row.version, tag: row.tag, alwaysTag: nil, secretSeals: row.secretSeals)
         var forged = item
         forged.attributes[.label] = .string("forged")
         let plaintext = try MetadataCodec.encode(forged)

@@ -15,21 +15,16 @@ struct SealedFieldVectorTests {
 
     private func bytes(_ name: String) throws -> [UInt8] { try #require(vectors.data[name]).bytes }
 
-    private var seals: [NonceAndTag] {
-        get throws {
-            try [0, 40].map { start in
-                try #require(NonceAndTag(bytes: Array(vectors.seals.bytes[start..<start + NonceAndTag.byteCount])))
-            }
-        }
-    }
+    private var seals: ChunkSeals { get throws { try #require(ChunkSeals(bytes: vectors.seals.bytes)) } }
+    private var nonceAndTag: NonceAndTag { get throws { try #require(NonceAndTag(bytes: vectors.seals.bytes[..<40])) } }
 
     private func record(_ protection: ProtectionClass = .always) throws -> ItemRecord {
         ItemRecord(
             id: RowID(rawValue: 150), directory: RowID(rawValue: 120), version: 7, protection: protection,
             generation: 2,
             tag: vectors.tag.bytes, alwaysTag: vectors.alwaysTag.bytes, ephemeral: nil, mac: nil,
-            metadata: Sealed(nonceAndTag: try seals[0], ciphertext: [UInt8](repeating: 0, count: 64)),
-            secretNoncesAndTags: try seals)
+            metadata: Sealed(nonceAndTag: try nonceAndTag, ciphertext: [UInt8](repeating: 0, count: 64)),
+            secretSeals: try seals)
     }
 
     @Test("Fields 1 and 2: items")
@@ -37,10 +32,10 @@ struct SealedFieldVectorTests {
         let store = vectors.store.bytes
         let always = RowAssociatedData(try record(), store: store)
         let metadata = always.metadata(
-            version: 7, tag: vectors.tag.bytes, alwaysTag: vectors.alwaysTag.bytes, secretNoncesAndTags: try seals)
+            version: 7, tag: vectors.tag.bytes, alwaysTag: vectors.alwaysTag.bytes, secretSeals: try seals)
         #expect(try metadata.bytes == bytes("1"))
         let other = RowAssociatedData(try record(.whenUnlocked), store: store)
-        let without = other.metadata(version: 7, tag: vectors.tag.bytes, alwaysTag: nil, secretNoncesAndTags: [])
+        let without = other.metadata(version: 7, tag: vectors.tag.bytes, alwaysTag: nil, secretSeals: ChunkSeals())
         #expect(try without.bytes == bytes("1 without"))
         #expect(try other.secret(version: 5).bytes == bytes("2"))
     }
@@ -50,7 +45,7 @@ struct SealedFieldVectorTests {
         let record = DirectoryRecord(
             id: RowID(rawValue: 120), parent: RowID(rawValue: 110), version: 7, masterKeyGeneration: 3,
             tag: vectors.tag.bytes, alwaysTag: vectors.alwaysTag.bytes,
-            name: Sealed(nonceAndTag: try seals[0], ciphertext: []), alwaysName: nil)
+            name: Sealed(nonceAndTag: try nonceAndTag, ciphertext: []), alwaysName: nil)
         let (store, tag) = (vectors.store.bytes, vectors.tag.bytes)
         let name = DirectoryEnvelope.nameData(record.id, record.parent, 3, 7, tag, store: store)
         #expect(try name.bytes == bytes("3"))
@@ -61,7 +56,7 @@ struct SealedFieldVectorTests {
     @Test("Fields 5 to 9 and 11: keys and the header")
     func keys() throws {
         let store = vectors.store.bytes
-        let sealed = Sealed(nonceAndTag: try seals[0], ciphertext: [])
+        let sealed = Sealed(nonceAndTag: try nonceAndTag, ciphertext: [])
         let row = StoreRecord(
             format: 2, identifier: store, salt: [], cost: .cheap, userKeyGeneration: 4, masterKeyGeneration: 3,
             masterKeys: sealed, header: sealed)
@@ -92,11 +87,7 @@ struct SealedFieldVectorTests {
         bytes.replaceSubrange(64..<96, with: vectors.key.bytes)
         let master = try MasterKeys(SecretBytes(copying: bytes.rawSpan), 0..<MasterKeys.byteCount, generation: 3)
         let store = vectors.store.bytes
-        let contents = try AlwaysMAC.contents(
-            of: RowID(rawValue: 150), ciphertext: Array("ciphertext".utf8), master: master, store: store)
-        #expect(contents == vectors.contents.bytes)
-        let mac = try AlwaysMAC(of: record(), contents: contents, master: master, store: store)
-        #expect(mac.row == vectors.row.bytes)
+        #expect(try AlwaysMAC.bytes(of: record(), master: master, store: store) == vectors.row.bytes)
         let agreement = try RowKeys.KeyAgreement(
             shared: SecretBytes(count: 32), ephemeral: [], classKey: [], master: master, store: store)
         let expected = vectors.binding.bytes
@@ -110,7 +101,7 @@ struct SealedFieldVectorTests {
 private struct Vectors: Decodable, Sendable {
     struct Fields: Decodable {
         let store: Hex, data: [String: Hex], tag: Hex, alwaysTag: Hex, seals: Hex, parameters: Hex
-        let key: Hex, contents: Hex, row: Hex, binding: Hex
+        let key: Hex, row: Hex, binding: Hex
     }
 
     let sealedFields: Fields

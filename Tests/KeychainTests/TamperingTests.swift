@@ -23,9 +23,10 @@ struct TamperingTests {
             copy.metadata.nonceAndTag = try #require(
                 NonceAndTag(bytes: record.metadata.nonceAndTag.bytes.flipped(index)))
             changed.append(copy)
-            copy = record
-            copy.secretNoncesAndTags[0] = try #require(
-                NonceAndTag(bytes: record.secretNoncesAndTags[0].bytes.flipped(index)))
+        }
+        for index in 0..<ChunkSeals.sealCount {
+            var copy = record
+            copy.secretSeals = try #require(ChunkSeals(bytes: record.secretSeals.bytes.flipped(index)))
             changed.append(copy)
         }
         return changed
@@ -51,8 +52,8 @@ struct TamperingTests {
         for change: (inout ItemRecord) -> Void in [
             { $0.id = RowID(rawValue: 11) }, { $0.directory = RowID(rawValue: 3) }, { $0.version = 2 },
             { $0.generation = 2 }, { $0.alwaysTag = $0.alwaysTag == nil ? [1] : nil }, { $0.mac = [] },
-            { $0.mac = [UInt8](repeating: 0, count: 32) }, { $0.secretNoncesAndTags = [] },
-            { $0.secretNoncesAndTags += $0.secretNoncesAndTags }, { $0.metadata.ciphertext = [] },
+            { $0.mac = [UInt8](repeating: 0, count: 32) }, { $0.secretSeals = ChunkSeals() },
+            { $0.secretSeals.chunks += $0.secretSeals.chunks }, { $0.metadata.ciphertext = [] },
             { $0.protection = $0.protection == .always ? .whenUnlocked : .always },
             {
                 $0.ephemeral = [UInt8](repeating: 9, count: 32)
@@ -76,7 +77,7 @@ struct TamperingTests {
         let two = try fixture.items.seal(withContents: .sample(id: 11, account: "b"), [2])
         var mixed: [(ItemRecord, [UInt8])] = [(one.record, two.secret)]
         for change: (inout ItemRecord, ItemRecord) -> Void in [
-            { $0.metadata = $1.metadata }, { $0.secretNoncesAndTags = $1.secretNoncesAndTags }, { $0.tag = $1.tag },
+            { $0.metadata = $1.metadata }, { $0.secretSeals = $1.secretSeals }, { $0.tag = $1.tag },
         ] {
             var record = one.record
             change(&record, two.record)
@@ -88,7 +89,7 @@ struct TamperingTests {
         mixed.append((other, two.secret))
         // Contents with the seals that belong to them, in another row.
         var foreign = one.record
-        foreign.secretNoncesAndTags = two.record.secretNoncesAndTags
+        foreign.secretSeals = two.record.secretSeals
         mixed.append((foreign, two.secret))
         for (record, secret) in mixed { #expect(plaintext(fixture, record, secret) == nil) }
     }
@@ -103,7 +104,7 @@ struct TamperingTests {
         let new = try fixture.items.seal(withContents: item, [2])
         for (record, other) in [(new.record, old), (old.record, new)] {
             var mixed = record
-            mixed.secretNoncesAndTags = other.record.secretNoncesAndTags
+            mixed.secretSeals = other.record.secretSeals
             #expect(plaintext(fixture, mixed, other.secret) == nil)
         }
         // An older row whose column says that it is the newest.
@@ -117,22 +118,21 @@ struct TamperingTests {
         let fixture = try KeyRingFixture()
         let sealed = try fixture.items.seal(
             withContents: .sample(), [UInt8](repeating: 3, count: 196_608))
-        #expect(sealed.record.secretNoncesAndTags.count == 3)
+        #expect(sealed.record.secretSeals.count == 3)
         let size = 65536
         let first = Array(sealed.secret[..<size]), second = Array(sealed.secret[size..<2 * size])
         let third = Array(sealed.secret[(2 * size)...])
         var record = sealed.record
-        record.secretNoncesAndTags.swapAt(0, 1)
+        record.secretSeals.chunks.swapAt(0, 1)
         #expect(plaintext(fixture, record, second + first + third) == nil)
-        record.secretNoncesAndTags = [
-            sealed.record.secretNoncesAndTags[0], sealed.record.secretNoncesAndTags[0], record.secretNoncesAndTags[2],
-        ]
+        let seals = sealed.record.secretSeals.chunks
+        record.secretSeals.chunks = [seals[0], seals[0], seals[2]]
         #expect(plaintext(fixture, record, first + first + third) == nil)
         // A shorter secret, composed of the first chunks of a longer one.
         var item = Item.sample()
         item.secretCount = 131_072
         var shorter = try fixture.items.seal(item, secret: [UInt8](repeating: 3, count: 131_072).rawSpan).record
-        shorter.secretNoncesAndTags = Array(sealed.record.secretNoncesAndTags[..<2])
+        shorter.secretSeals.chunks = Array(seals[..<2])
         #expect(plaintext(fixture, shorter, first + second) == nil)
     }
 

@@ -44,7 +44,7 @@ import Testing
             #expect(before.record.protection == from && after.record.protection == to)
             #expect(after.record.metadata != before.record.metadata)
             #expect(
-                after.record.secretNoncesAndTags != before.record.secretNoncesAndTags && after.secret != before.secret)
+                after.record.secretSeals != before.record.secretSeals && after.secret != before.secret)
             #expect((after.record.alwaysTag != nil) == (to.availability == .always))
             #expect(after.record.ephemeral == nil && after.record.version > before.record.version)
             #expect(try shell.cat(path) == value && shell.getxattr(path, "kSecAttrLabel") == "L")

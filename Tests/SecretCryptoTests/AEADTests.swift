@@ -67,7 +67,9 @@ import Testing
         var output = try SecretBytes(copying: [UInt8](repeating: 0xAA, count: parts[1].count).rawSpan)
         let refusal = failure {
             var span = output.mutableBytes
-            try AEAD.open(ciphertext.rawSpan, nonceAndTag: nonceAndTag, key: key, associatedData: parts[2], into: &span)
+            try AEAD.open(
+                ciphertext.rawSpan, nonceAndTag: nonceAndTag.bytes.rawSpan, key: key, associatedData: parts[2],
+                into: &span)
         }
         #expect(refusal == .authenticationFailed)
         #expect(plain(output) == [UInt8](repeating: 0, count: parts[1].count))
@@ -95,7 +97,7 @@ import Testing
         #expect(histogram.allSatisfy { $0 > 150 && $0 < 600 })
     }
 
-    @Test func refusesKeysOfOtherSizes() throws {
+    @Test("keys, seals and outputs of another size are refused") func sizes() throws {
         let message: [UInt8] = [1, 2, 3]
         let short = try SecretBytes(randomCount: 31)
         #expect(throws: CryptoError.invalidParameter) {
@@ -107,13 +109,15 @@ import Testing
             _ = try AEAD.open(
                 sealed.ciphertext.rawSpan, nonceAndTag: sealed.nonceAndTag, key: short, associatedData: [])
         }
-        var small = try SecretBytes(count: 2)
-        let refusal = failure {
-            var span = small.mutableBytes
-            try AEAD.open(
-                sealed.ciphertext.rawSpan, nonceAndTag: sealed.nonceAndTag, key: key, associatedData: [], into: &span)
+        for (size, seal) in [(2, sealed.nonceAndTag.bytes), (3, Array(sealed.nonceAndTag.bytes.dropLast()))] {
+            var output = try SecretBytes(count: size)
+            let refusal = failure {
+                var span = output.mutableBytes
+                try AEAD.open(
+                    sealed.ciphertext.rawSpan, nonceAndTag: seal.rawSpan, key: key, associatedData: [], into: &span)
+            }
+            #expect(refusal == .invalidParameter)
         }
-        #expect(refusal == .invalidParameter)
     }
 
     @Test func sealsHaveFortyBytes() {

@@ -10,9 +10,10 @@ import nacl.bindings as sodium
 import nacl.exceptions
 
 SEAL, KEY, TAG, CHUNK = 40, 32, 16, 65536
+CHUNK_SEAL = SEAL + 32  # the seal of a chunk of contents, with the hash of its ciphertext
 LIST_LIMIT, METADATA_LIMIT = 122_880, 124_928
 # The longest column of a row of keys, and of another row.
-KEY_LIMIT, COLUMN_LIMIT = 4096, 8192 * SEAL
+KEY_LIMIT, COLUMN_LIMIT = 4096, 8192 * CHUNK_SEAL
 CONTENTS_LIMIT, ATTRIBUTES_LIMIT, ROW_ID_LIMIT, FIRST_ROW = 2 ** 29, 65_536, 2 ** 62, 100
 FORMAT, APPLICATION_ID = 2, 0x4B434653
 # The longest ciphertext of contents in the item's own row.
@@ -179,6 +180,31 @@ def pad(data):
 def chunk_count(n):
     """How many chunks, and so seals, contents of n bytes have."""
     return -(-padded(n) // CHUNK)
+
+
+def chunks_of(data, size=CHUNK):
+    """The pieces of that size; the last one may be shorter."""
+    return [data[n:n + size] for n in range(0, len(data), size)]
+
+
+def seal_contents(key, contents, data, nonce):
+    """The seals and the ciphertext of contents; nonce makes nonces of a number of bytes."""
+    chunks = chunks_of(pad(contents))
+    sealed = [seal(key, nonce(24), each, data + i64(n) + i64(len(chunks))) for n, each in enumerate(chunks)]
+    return b"".join(head + chunk_hash(text) for head, text in sealed), b"".join(text for _, text in sealed)
+
+
+def chunk_hash(ciphertext):
+    return hashlib.blake2b(ciphertext, digest_size=32).digest()
+
+
+def check_hashes(seals, ciphertext):
+    """The chunks of a ciphertext, which have the hashes in the seals: R40."""
+    seals, chunks = chunks_of(seals, CHUNK_SEAL), chunks_of(ciphertext)
+    demand(len(seals) == len(chunks), "R40", "a ciphertext of another size")
+    for number, (head, chunk) in enumerate(zip(seals, chunks)):
+        demand(chunk_hash(chunk) == head[SEAL:], "R40", f"chunk {number} has another hash")
+    return list(zip(seals, chunks))
 
 
 def is_text(data):
@@ -468,7 +494,7 @@ def decode_info(plaintext):
     demand((16 in fields) == (17 in fields), "R53", "an Always tag without a MAC, or the other way round")
     if 17 in fields:
         sized(fields[16], TAG, "R53", "the Always tag")
-        mac = sized(fields[17], 72, "R53", "the MAC")
+        mac = sized(fields[17], 40, "R53", "the MAC")
         info |= {"master_key_generation": number(mac[:8]), "mac": mac[8:]}
     if 18 in fields:
         default, permissions, *_ = struct.unpack("<BIII", sized(fields[18], 13, "R53", "the folder"))
@@ -567,15 +593,10 @@ def directory_tag(lookup, key, parent):
     return H(lookup, b"folder" if key["class"] == 1 else b"server", i64(parent), service_name(key), size=TAG)
 
 
-def contents_mac(key, store, row, ciphertext):
-    """The first half of the MAC of an Always item."""
-    return H(key, b"keychainfs always contents", store, i64(row), ciphertext)
-
-
-def row_mac(key, store, row, contents):
-    """The second half of the MAC of an Always item."""
+def row_mac(key, store, row):
+    """The MAC of an Always item."""
     position = ad(10, store) + b"".join(i64(row[c]) for c in ("id", "directory", "protection", "generation", "version"))
-    return H(key, b"keychainfs always row", position + part(row["tag"]) + part(row["always_tag"]), contents, row["secret_seals"],
+    return H(key, b"keychainfs always row", position + part(row["tag"]) + part(row["always_tag"]), row["secret_seals"],
              row["metadata_seal"], row["metadata"])
 
 

@@ -148,10 +148,10 @@ extension KeychainStore {
                     report.addItem(id, place.path, isNamed: false)
                     after = id
                 case .unavailable(let id):
-                    report.unavailable += 1
+                    try checkSealedItem(id, in: place, &report, counted: \.unavailable)
                     after = id
                 case .foreign(let id):
-                    report.foreign += 1
+                    try checkSealedItem(id, in: place, &report, counted: \.foreign)
                     after = id
                 case .available(let item):
                     after = item.id
@@ -160,6 +160,18 @@ extension KeychainStore {
             }
             guard page.count == Self.pageSize else { return }
         }
+    }
+
+    /// Compares the secret of an item whose keys are not available with the hashes in its seals.
+    private func checkSealedItem(
+        _ id: RowID, in place: Place, _ report: inout CheckReport, counted: WritableKeyPath<CheckReport, Int>
+    ) throws(KeychainFault) {
+        let isIntact =
+            try readable { (reader) throws(KeychainFault) in
+                guard let (record, ciphertext) = try reader.itemWithSecret(id: id) else { return }
+                try SecretChunks.verify(ciphertext, record.secretSeals)
+            } != nil
+        if isIntact { report[keyPath: counted] += 1 } else { report.addItem(id, place.path, isNamed: false) }
     }
 
     private func checkItem(_ item: Item, in place: Place, _ report: inout CheckReport) throws(KeychainFault) {

@@ -39,7 +39,8 @@ extension KeychainStore {
         let found = try nilIfDamaged { () throws(KeychainFault) in
             try keys.ledger.read(store) { (reader, header) throws(KeychainFault) in
                 (
-                    try reader.pastBytes() != header.past.bytes, try reader.rowCount(from: header.nextRow),
+                    try reader.pastBytes() != header.past.bytes,
+                    try reader.rowCount(header.nextRow...RowID(rawValue: .max)),
                     try reader.itemKeyCount()
                 )
             }

@@ -34,9 +34,7 @@ package struct ItemEnvelope: Sendable {
         let bound = RowAssociatedData(item, generation: keys.generation, store: ring.storeID)
             .secret(version: item.secretVersion)
         let sealed = try SecretChunks.seal(source, key: keys.secretKey(bound), bound: bound)
-        let record = try seal(
-            item, noncesAndTags: sealed.noncesAndTags, keys: keys, contents: .new(sealed.ciphertext))
-        return (record, sealed.ciphertext)
+        return (try seal(item, seals: sealed.seals, keys: keys), sealed.ciphertext)
     }
 
     /// Seals an item whose secret stays unchanged in the store, or that has no secret.
@@ -46,17 +44,14 @@ package struct ItemEnvelope: Sendable {
     /// - Throws: The errors of `seal(_:secret:)`; `param` if the secret cannot stay.
     package func seal(_ item: Item, keeping record: ItemRecord?) throws(KeychainFault) -> ItemRecord {
         guard item.secretCount != nil else {
-            return try seal(
-                item, noncesAndTags: [], keys: RowKeys.sealing(item.protection, ring: ring), contents: .new([]))
+            return try seal(item, seals: ChunkSeals(), keys: RowKeys.sealing(item.protection, ring: ring))
         }
         guard let record, record.id == item.id, record.directory == item.directory,
             record.protection == item.protection,
-            record.secretNoncesAndTags.count == SecretChunks.count(for: item.secretCount)
+            record.secretSeals.count == SecretChunks.count(for: item.secretCount)
         else { throw .param }
         try record.verifyRow(ring: ring)
-        var sealed = try seal(
-            item, noncesAndTags: record.secretNoncesAndTags, keys: RowKeys.opening(record, ring: ring),
-            contents: .kept(record))
+        var sealed = try seal(item, seals: record.secretSeals, keys: RowKeys.opening(record, ring: ring))
         sealed.secretRow = record.secretRow
         return sealed
     }
@@ -99,7 +94,7 @@ package struct ItemEnvelope: Sendable {
         let bound = RowAssociatedData(record, store: ring.storeID)
             .metadata(
                 version: record.version, tag: record.tag, alwaysTag: record.alwaysTag,
-                secretNoncesAndTags: record.secretNoncesAndTags)
+                secretSeals: record.secretSeals)
         return try keys.metadataKey(bound).using { (key) throws(CryptoError) in
             try record.metadata.openPadded(key: key, bound: bound)
         }
@@ -109,7 +104,7 @@ package struct ItemEnvelope: Sendable {
         let item = try MetadataCodec.decode(
             plaintext, id: record.id, directory: record.directory, version: record.version,
             protection: record.protection)
-        guard record.secretNoncesAndTags.count == SecretChunks.count(for: item.secretCount) else { throw .decode }
+        guard record.secretSeals.count == SecretChunks.count(for: item.secretCount) else { throw .decode }
         return item
     }
 
@@ -130,22 +125,21 @@ package struct ItemEnvelope: Sendable {
     ) throws(KeychainFault) -> SealedSecret {
         guard let count = item.secretCount else { throw .itemNotFound }
         let keys = try keys(of: record)
-        try record.verifyContents(ciphertext, ring: ring)
         let bound = RowAssociatedData(record, store: ring.storeID).secret(version: item.secretVersion)
         return try SealedSecret(
-            count: count, ciphertext: ciphertext, noncesAndTags: record.secretNoncesAndTags, bound: bound,
+            count: count, ciphertext: ciphertext, seals: record.secretSeals, bound: bound,
             key: keys.secretKey(bound))
     }
 
     /// Verifies a row with its secret, as far as its keys are available.
     ///
     /// - Returns: The item; nil if it is under keys that are another device's or withheld: then only the MAC of an Always item
-    ///   is verified.
+    ///   and the hashes of the secret are verified.
     /// - Throws: `decode` if a part is not authentic.
     func verify(_ record: ItemRecord, ciphertext: [UInt8]) throws(KeychainFault) -> Item? {
         if ring.isForeign(record.protection, generation: record.generation) {
             try record.verifyRow(ring: ring)
-            try record.verifyContents(ciphertext, ring: ring)
+            try SecretChunks.verify(ciphertext, record.secretSeals)
             return nil
         }
         do throws(KeychainFault) {
@@ -153,6 +147,7 @@ package struct ItemEnvelope: Sendable {
             if item.secretCount != nil { try secret(of: item, record: record, ciphertext: ciphertext).verify() }
             return item
         } catch .interactionNotAllowed {
+            try SecretChunks.verify(ciphertext, record.secretSeals)
             return nil
         }
     }
@@ -193,30 +188,22 @@ package struct ItemEnvelope: Sendable {
     ) throws(KeychainFault) -> (record: ItemRecord, secret: [UInt8]?) {
         let keys = try RowKeys.sealing(item.protection, ring: ring)
         guard keys.exchange == nil else { throw .interactionNotAllowed }
-        guard let secret else { return (try seal(item, noncesAndTags: [], keys: keys, contents: .new([])), nil) }
+        guard let secret else { return (try seal(item, seals: ChunkSeals(), keys: keys), nil) }
         let sealed = try seal(item, secret: secret, keys: keys)
         return (sealed.record, sealed.secret)
     }
 
-    /// Computes the MAC of an Always item with the newest master keys. Needs no class key, which may be another device's.
+    /// Computes the MAC of an Always item with the newest master keys. Needs no class key, which may be another device's, and
+    /// not the secret.
     ///
-    /// - Throws: `decode` if the row or the secret is not authentic, or the row has no MAC.
-    func renewMAC(_ record: ItemRecord, ciphertext: [UInt8]) throws(KeychainFault) -> ItemRecord {
+    /// - Throws: `decode` if the row is not authentic, or has no MAC.
+    func renewMAC(_ record: ItemRecord) throws(KeychainFault) -> ItemRecord {
         guard record.mac != nil else { throw .decode }
         try record.verifyRow(ring: ring)
-        try record.verifyContents(ciphertext, ring: ring)
         var renewed = record
-        try authenticate(&renewed, .new(ciphertext))
+        try renewed.authenticate(master: ring.masterKeys(), store: ring.storeID)
         return renewed
     }
-}
-
-/// The secret of a row that is sealed.
-private enum RowContents {
-    /// A new ciphertext; empty for an item without a secret.
-    case new([UInt8])
-    /// The secret of the row before the change.
-    case kept(ItemRecord)
 }
 
 extension ItemEnvelope {
@@ -227,7 +214,7 @@ extension ItemEnvelope {
 
     /// Returns the row for a secret that has been sealed already.
     private func seal(
-        _ item: Item, noncesAndTags: [NonceAndTag], keys: RowKeys, contents: RowContents
+        _ item: Item, seals: ChunkSeals, keys: RowKeys
     ) throws(KeychainFault) -> ItemRecord {
         let tag = try ring.itemTag(directory: item.directory, account: item.account)
         var alwaysTag: [UInt8]?
@@ -235,7 +222,7 @@ extension ItemEnvelope {
             alwaysTag = try ring.itemTag(directory: item.directory, account: item.account, always: true)
         }
         let bound = RowAssociatedData(item, generation: keys.generation, store: ring.storeID)
-            .metadata(version: item.version, tag: tag, alwaysTag: alwaysTag, secretNoncesAndTags: noncesAndTags)
+            .metadata(version: item.version, tag: tag, alwaysTag: alwaysTag, secretSeals: seals)
         let plaintext = try MetadataCodec.encode(item)
         let metadata = try keys.metadataKey(bound).using { (key) throws(CryptoError) in
             try Sealed.sealing(plaintext.bytes, key: key, bound: bound)
@@ -244,25 +231,8 @@ extension ItemEnvelope {
             id: item.id, directory: item.directory, version: item.version, protection: item.protection,
             generation: keys.generation, masterKeyGeneration: keys.exchange?.masterGeneration, tag: tag,
             alwaysTag: alwaysTag, ephemeral: keys.exchange?.ephemeral, mac: nil, metadata: metadata,
-            secretNoncesAndTags: noncesAndTags)
-        if alwaysTag != nil { try authenticate(&record, contents) }
+            secretSeals: seals)
+        if alwaysTag != nil { try record.authenticate(master: ring.masterKeys(), store: ring.storeID) }
         return record
-    }
-
-    /// Sets the MAC. One of a secret that stays remains under its master keys.
-    private func authenticate(_ record: inout ItemRecord, _ contents: RowContents) throws(KeychainFault) {
-        switch contents {
-        case .new(let ciphertext):
-            let master = try ring.masterKeys()
-            let contents = try AlwaysMAC.contents(
-                of: record.id, ciphertext: ciphertext, master: master, store: ring.storeID)
-            try record.authenticate(contents: contents, master: master, store: ring.storeID)
-        case .kept(let old):
-            guard let mac = old.mac.flatMap(AlwaysMAC.init(bytes:)), let generation = old.masterKeyGeneration else {
-                throw .decode
-            }
-            let master = try ring.masterKeys(generation: generation)
-            try record.authenticate(contents: mac.contents, master: master, store: ring.storeID)
-        }
     }
 }

@@ -33,14 +33,14 @@ package struct PastEnvelope: Sendable {
         let master = try ring.masterKeys()
         let plaintext = try PastInfoCodec.encode(info)
         let bound = Self.bound(
-            id, master.generation, KeyGeneration(row.protection, row.generation), tag, row.secretNoncesAndTags,
+            id, master.generation, KeyGeneration(row.protection, row.generation), tag, row.secretSeals,
             store: ring.storeID)
         let sealed = try master.past.using { (key) throws(CryptoError) in
             try Sealed.sealing(plaintext.bytes, key: key, bound: bound)
         }
         return PastRecord(
             id: id, protection: row.protection, generation: row.generation, masterKeyGeneration: master.generation,
-            secretRow: row.secretRow, tag: tag, info: sealed, secretNoncesAndTags: row.secretNoncesAndTags,
+            secretRow: row.secretRow, tag: tag, info: sealed, secretSeals: row.secretSeals,
             metadata: row.metadata.ciphertext)
     }
 
@@ -52,7 +52,7 @@ package struct PastEnvelope: Sendable {
         let master = try ring.masterKeys(generation: record.masterKeyGeneration)
         let bound = Self.bound(
             record.id, record.masterKeyGeneration, KeyGeneration(record.protection, record.generation), record.tag,
-            record.secretNoncesAndTags, store: ring.storeID)
+            record.secretSeals, store: ring.storeID)
         let plaintext = try master.past.using { (key) throws(CryptoError) in
             try record.info.openPadded(key: key, bound: bound)
         }
@@ -69,7 +69,7 @@ package struct PastEnvelope: Sendable {
             generation: record.generation, masterKeyGeneration: origin.masterKeyGeneration,
             secretRow: record.secretRow, tag: origin.tag, alwaysTag: origin.alwaysTag, ephemeral: nil,
             mac: origin.mac, metadata: Sealed(nonceAndTag: origin.metadata, ciphertext: record.metadata),
-            secretNoncesAndTags: record.secretNoncesAndTags)
+            secretSeals: record.secretSeals)
     }
 
     /// Verifies a past value completely, as far as its keys are available.
@@ -98,7 +98,7 @@ package struct PastEnvelope: Sendable {
             renewed = try items.renew(row, ciphertext: ciphertext)
             renewed.record.secretRow = row.secretRow
         } else if row.mac != nil {
-            renewed.record = try items.renewMAC(row, ciphertext: ciphertext)
+            renewed.record = try items.renewMAC(row)
         }
         info.origin = PastInfo.Origin(renewed.record)
         let sealed = try seal(renewed.record, id: record.id, tag: record.tag, info: info)
@@ -106,13 +106,12 @@ package struct PastEnvelope: Sendable {
     }
 
     static func bound(
-        _ id: RowID, _ masterGeneration: Int64, _ key: KeyGeneration, _ tag: [UInt8], _ secret: [NonceAndTag],
+        _ id: RowID, _ masterGeneration: Int64, _ key: KeyGeneration, _ tag: [UInt8], _ seals: ChunkSeals,
         store: [UInt8]
     ) -> AssociatedData {
-        var bound = AssociatedData(.pastInfo, store: store)
+        AssociatedData(.pastInfo, store: store)
             .adding(id.rawValue, masterGeneration, Int64(key.protection.rawValue), key.generation)
             .adding(part: tag)
-        bound.append(noncesAndTags: secret)
-        return bound
+            .adding(part: seals.bytes)
     }
 }

@@ -9,15 +9,15 @@ struct RowAssociatedData {
     let generation: Int64
 
     /// Returns the associated data of the metadata. They also contain the row's version and its tags, so that a row
-    /// with another item's tag cannot be opened, and the nonces and tags of the secret, so that the secret of another
-    /// copy of the store does not match.
-    func metadata(version: Int64, tag: [UInt8], alwaysTag: [UInt8]?, secretNoncesAndTags: [NonceAndTag])
+    /// with another item's tag cannot be opened, and the seals of the secret, so that the secret of another copy of the
+    /// store does not match.
+    func metadata(version: Int64, tag: [UInt8], alwaysTag: [UInt8]?, secretSeals: ChunkSeals)
         -> AssociatedData
     {
         var bound = base(.metadata, version: version)
         bound.append(part: tag)
         bound.append(part: alwaysTag)
-        bound.append(noncesAndTags: secretNoncesAndTags)
+        bound.append(part: secretSeals.bytes)
         return bound
     }
 

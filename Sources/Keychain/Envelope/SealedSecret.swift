@@ -10,23 +10,24 @@ package final class SealedSecret: Sendable {
     /// The size of the secret in bytes.
     package let count: Int
     private let ciphertext: [UInt8]
-    private let noncesAndTags: [NonceAndTag]
+    private let seals: ChunkSeals
     private let bound: AssociatedData
     private let key: RevocableSecret
     private let charge = Mutex<MemoryCharge?>(nil)
+    /// Whether each chunk of the ciphertext was compared with its seal. One comparison suffices, because the ciphertext does not
+    /// change.
+    private let isVerified: Mutex<[Bool]>
 
-    /// - Throws: `decode` unless the number of nonces and tags and the size of the ciphertext match a secret of `count`
-    ///   bytes.
+    /// - Throws: `decode` unless the number of seals and the size of the ciphertext match a secret of `count` bytes.
     init(
-        count: Int, ciphertext: [UInt8], noncesAndTags: [NonceAndTag], bound: AssociatedData, key: RevocableSecret
+        count: Int, ciphertext: [UInt8], seals: ChunkSeals, bound: AssociatedData, key: RevocableSecret
     ) throws(KeychainFault) {
-        guard ciphertext.count == Padding.paddedCount(count), noncesAndTags.count == SecretChunks.count(for: count)
-        else {
-            throw .decode
-        }
+        guard ciphertext.count == Padding.paddedCount(count), seals.count == SecretChunks.count(for: count)
+        else { throw .decode }
         self.count = count
         self.ciphertext = ciphertext
-        self.noncesAndTags = noncesAndTags
+        self.seals = seals
+        isVerified = Mutex([Bool](repeating: false, count: seals.count))
         self.bound = bound
         self.key = key
     }
@@ -34,7 +35,7 @@ package final class SealedSecret: Sendable {
     /// Whether this secret can replace another one: it is the same sealed value (nonces are never reused) and can be
     /// read.
     package func isInterchangeable(with other: SealedSecret) -> Bool {
-        count == other.count && noncesAndTags == other.noncesAndTags && isAvailable
+        count == other.count && seals == other.seals && isAvailable
     }
 
     /// Charges its memory during its lifetime: once, to the first share.
@@ -79,7 +80,7 @@ package final class SealedSecret: Sendable {
         var slab = try KeychainFault.translating { () throws(CryptoError) in
             try SecretBytes(count: min(ciphertext.count, SecretChunks.size))
         }
-        for chunk in noncesAndTags.indices {
+        for chunk in 0..<seals.count {
             let range = SecretChunks.range(of: chunk, in: ciphertext.count)
             var output = slab.mutableBytes
             try open(chunk, range, into: &output)
@@ -105,8 +106,7 @@ package final class SealedSecret: Sendable {
         return output.write(slab.bytes.extracting(offset - range.lowerBound..<end - range.lowerBound))
     }
 
-    /// Requires zeros after the end of the secret. An attacker who once knew the key can create another ciphertext for the
-    /// same nonce and tag, but 16 bytes of its plaintext are arbitrary: they must not be hidden here.
+    /// Requires zeros after the end of the secret.
     ///
     /// - Parameter plaintext: Begins with the plaintext of the chunk with that range.
     /// - Throws: `decode`.
@@ -118,18 +118,29 @@ package final class SealedSecret: Sendable {
     private func open(
         _ chunk: Int, _ range: Range<Int>, into output: inout MutableRawSpan
     ) throws(KeychainFault) {
-        do throws(CryptoError) { try openRaw(chunk, range, into: &output) } catch { throw KeychainFault(error) }
-    }
-
-    private func openRaw(
-        _ chunk: Int, _ range: Range<Int>, into output: inout MutableRawSpan
-    ) throws(CryptoError) {
-        let data = bound.adding(Int64(chunk), Int64(noncesAndTags.count)).bytes
         let ciphertext = ciphertext
         let source = ciphertext.rawSpan.extracting(range)
-        try key.use { (key) throws(CryptoError) in
-            try AEAD.open(source, nonceAndTag: noncesAndTags[chunk], key: key, associatedData: data, into: &output)
+        try verifySeal(of: chunk, source)
+        let seals = seals.bytes
+        let nonceAndTag = seals.rawSpan.extracting(ChunkSeals.nonceAndTag(of: chunk))
+        let data = bound.adding(Int64(chunk), Int64(self.seals.count)).bytes
+        do throws(CryptoError) {
+            try key.use { (key) throws(CryptoError) in
+                try AEAD.open(source, nonceAndTag: nonceAndTag, key: key, associatedData: data, into: &output)
+            }
+        } catch {
+            throw KeychainFault(error)
         }
+    }
+
+    /// Compares a chunk with the hash in its seal, unless that was done before. Without the hash, who once knew the key could have
+    /// exchanged the ciphertext under the same nonce and tag.
+    ///
+    /// - Throws: `decode`.
+    private func verifySeal(of chunk: Int, _ ciphertext: RawSpan) throws(KeychainFault) {
+        guard !isVerified.withLock({ $0[chunk] }) else { return }
+        try seals.verify(chunk, ciphertext: ciphertext)
+        isVerified.withLock { $0[chunk] = true }
     }
 }
 

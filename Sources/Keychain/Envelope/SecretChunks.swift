@@ -2,8 +2,8 @@ import SecretCrypto
 
 /// The division of a secret into chunks, so that a read decrypts only what it needs and uses one slab at a time.
 ///
-/// The secret is padded first and then divided. Each chunk has its own nonce and tag, and its index and the number
-/// of chunks as associated data, so that chunks cannot be exchanged, dropped or truncated.
+/// The secret is padded first and then divided. Each chunk has its own seal, and its index and the number of chunks as
+/// associated data, so that chunks cannot be exchanged, dropped or truncated.
 package enum SecretChunks {
     /// The size of a full chunk in bytes of plaintext.
     package static let size = 64 << 10
@@ -23,13 +23,13 @@ package enum SecretChunks {
     /// Seals all of `source`, using one slab.
     static func seal(
         _ source: borrowing some SecretSource & ~Copyable & ~Escapable, key: RevocableSecret, bound: AssociatedData
-    ) throws(KeychainFault) -> (noncesAndTags: [NonceAndTag], ciphertext: [UInt8]) {
+    ) throws(KeychainFault) -> (seals: ChunkSeals, ciphertext: [UInt8]) {
         let padded = Padding.paddedCount(source.secretCount)
         let chunks = count(for: source.secretCount)
         var slab = try KeychainFault.translating { () throws(CryptoError) in
             try SecretBytes(count: min(padded, size))
         }
-        var noncesAndTags: [NonceAndTag] = []
+        var seals = ChunkSeals()
         var ciphertext: [UInt8] = []
         ciphertext.reserveCapacity(padded)
         for chunk in 0..<chunks {
@@ -38,10 +38,21 @@ package enum SecretChunks {
             let sealed = try self.seal(
                 slab.bytes.extracting(0..<range.count), key: key,
                 bound: bound.adding(Int64(chunk), Int64(chunks)))
-            noncesAndTags.append(sealed.nonceAndTag)
+            seals.append(sealed)
             ciphertext += sealed.ciphertext
         }
-        return (noncesAndTags, ciphertext)
+        return (seals, ciphertext)
+    }
+
+    /// Requires that a ciphertext is the one that the seals name. Needs no key.
+    ///
+    /// - Throws: `decode`.
+    static func verify(_ ciphertext: [UInt8], _ seals: ChunkSeals) throws(KeychainFault) {
+        guard ciphertext.count > (seals.count - 1) * size, ciphertext.count <= seals.count * size else { throw .decode }
+        for chunk in 0..<seals.count {
+            let range = range(of: chunk, in: ciphertext.count)
+            try seals.verify(chunk, ciphertext: ciphertext.rawSpan.extracting(range))
+        }
     }
 
     /// Fills a chunk with bytes of the secret, then zeros.

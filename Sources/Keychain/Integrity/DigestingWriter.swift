@@ -364,7 +364,7 @@ extension DigestingWriter {
 
     func itemCount() throws(KeychainFault) -> Int { try base.itemCount() }
     func directoryCount() throws(KeychainFault) -> Int { try base.directoryCount() }
-    func rowCount(from next: RowID) throws(KeychainFault) -> Int { try base.rowCount(from: next) }
+    func rowCount(_ ids: ClosedRange<RowID>) throws(KeychainFault) -> Int { try base.rowCount(ids) }
     func firstUnusedRowID(from next: RowID) throws(KeychainFault) -> RowID { try base.firstUnusedRowID(from: next) }
 
     func indexedRows(_ table: IndexedTable, after: RowID, limit: Int) throws(KeychainFault) -> IndexedRows {

@@ -154,7 +154,7 @@ struct RowDigest: Sendable {
         columns.add(record.ephemeral)
         columns.add(record.mac)
         columns.add(record.metadata.nonceAndTag.bytes)
-        columns.add(noncesAndTags: record.secretNoncesAndTags)
+        columns.add(record.secretSeals.bytes)
         columns.add(record.metadata.ciphertext)
         return try sum(columns)
     }
@@ -168,7 +168,7 @@ struct RowDigest: Sendable {
         columns.add(optional: record.secretRow?.rawValue)
         columns.add(record.tag)
         columns.add(record.info.nonceAndTag.bytes)
-        columns.add(noncesAndTags: record.secretNoncesAndTags)
+        columns.add(record.secretSeals.bytes)
         columns.add(record.info.ciphertext)
         columns.add(record.metadata)
         return try sum(columns)
@@ -204,11 +204,6 @@ private struct RowColumns {
 
     mutating func add(optional number: Int64?) {
         if let number { add(number) } else { add(nil) }
-    }
-
-    mutating func add(noncesAndTags: [NonceAndTag]) {
-        bytes.append(littleEndian: UInt32(clamping: noncesAndTags.count * NonceAndTag.byteCount))
-        for nonceAndTag in noncesAndTags { bytes += nonceAndTag.bytes }
     }
 
     mutating func add(_ sealed: Sealed) {

@@ -1,5 +1,3 @@
-package import SecretCrypto
-
 /// The identifier of a sealed field. Raw values are part of the store format.
 package enum SealedField: UInt8, Sendable {
     case metadata = 1
@@ -26,9 +24,8 @@ package struct AssociatedData: Hashable, Sendable {
 
     package init(_ field: SealedField, store: [UInt8]) {
         bytes = []
-        // The size of an item's row with one nonce and tag, the most frequent case, which is built for each row that is
-        // opened.
-        bytes.reserveCapacity(160)
+        // The size of an item's row with one chunk, the most frequent case, which is built for each row that is opened.
+        bytes.reserveCapacity(192)
         bytes.append(field.rawValue)
         append(part: store)
     }
@@ -40,12 +37,6 @@ package struct AssociatedData: Hashable, Sendable {
         guard let part else { return bytes.append(littleEndian: UInt32.max) }
         bytes.append(littleEndian: UInt32(clamping: part.count))
         bytes.append(contentsOf: part)
-    }
-
-    /// Appends nonces and tags as one part.
-    package mutating func append(noncesAndTags: [NonceAndTag]) {
-        bytes.append(littleEndian: UInt32(clamping: noncesAndTags.count * NonceAndTag.byteCount))
-        for nonceAndTag in noncesAndTags { bytes.append(contentsOf: nonceAndTag.bytes) }
     }
 
     /// Returns these data followed by numbers.
@@ -85,6 +76,5 @@ enum KeyLabel {
     static let rowDigest = Array("keychainfs row digest".utf8)
     static let deviceFile = Array("keychainfs device file".utf8)
     static let ephemeral = Array("keychainfs ephemeral".utf8)
-    static let alwaysContents = Array("keychainfs always contents".utf8)
     static let alwaysRow = Array("keychainfs always row".utf8)
 }

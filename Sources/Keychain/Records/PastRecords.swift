@@ -1,5 +1,3 @@
-package import SecretCrypto
-
 /// The row of a past value: what an item contained before it was replaced or deleted. Readable except for the sealed members.
 package struct PastRecord: Hashable, Sendable {
     /// Given when the value became past, so that ascending IDs are ascending times.
@@ -15,14 +13,14 @@ package struct PastRecord: Hashable, Sendable {
     package var tag: [UInt8]
     /// The ``PastInfo``, which contains the nonce and tag of the metadata: without the past key they cannot be opened.
     package var info: Sealed
-    /// A nonce and tag per chunk of the secret; empty for a value without one.
-    package var secretNoncesAndTags: [NonceAndTag]
+    /// The seals of the chunks of the secret; empty for a value without one.
+    package var secretSeals: ChunkSeals
     /// The ciphertext of the item's metadata.
     package var metadata: [UInt8]
 
     package init(
         id: RowID, protection: ProtectionClass, generation: Int64, masterKeyGeneration: Int64, secretRow: RowID? = nil,
-        tag: [UInt8], info: Sealed, secretNoncesAndTags: [NonceAndTag], metadata: [UInt8]
+        tag: [UInt8], info: Sealed, secretSeals: ChunkSeals, metadata: [UInt8]
     ) {
         self.id = id
         self.protection = protection
@@ -31,7 +29,7 @@ package struct PastRecord: Hashable, Sendable {
         self.secretRow = secretRow
         self.tag = tag
         self.info = info
-        self.secretNoncesAndTags = secretNoncesAndTags
+        self.secretSeals = secretSeals
         self.metadata = metadata
     }
 }

@@ -72,8 +72,8 @@ package protocol RecordReader: PastRecordReader {
     /// If a damaged row has a number that leaves none for others, the first one that ``RowID/tableCapacity`` unused
     /// numbers follow.
     func firstUnusedRowID(from next: RowID) throws(KeychainFault) -> RowID
-    /// Returns the number of rows with a number of at least `next`.
-    func rowCount(from next: RowID) throws(KeychainFault) -> Int
+    /// Returns the number of rows of directories, items, past values and long secrets with one of these numbers.
+    func rowCount(_ ids: ClosedRange<RowID>) throws(KeychainFault) -> Int
 
     /// Searches each index for at most `limit` rows of a table with numbers greater than `after`, in the order of
     /// numbers. With a limit of 1, an unreadable index does not prevent the search in the others.

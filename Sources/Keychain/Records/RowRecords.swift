@@ -1,5 +1,3 @@
-package import SecretCrypto
-
 /// A directory's row. Readable except for the sealed members.
 package struct DirectoryRecord: Hashable, Sendable {
     package var id: RowID
@@ -49,11 +47,11 @@ package struct ItemRecord: Hashable, Sendable {
     /// For a WhenUnlockedUnlessOpen item that was added while locked, the public key of the pair that sealed it (32
     /// bytes).
     package var ephemeral: [UInt8]?
-    /// The MAC of an Always item and its secret (64 bytes); nil for other items.
+    /// The MAC of an Always item, which covers its secret (32 bytes); nil for other items.
     package var mac: [UInt8]?
     package var metadata: Sealed
-    /// A nonce and tag per chunk of the secret; empty for an item without one.
-    package var secretNoncesAndTags: [NonceAndTag]
+    /// The seals of the chunks of the secret; empty for an item without one.
+    package var secretSeals: ChunkSeals
 
     /// The maximum size in bytes of a ciphertext that is in its item's row. A short secret there saves a query per open
     /// and a page per commit. A long one has its own row, because SQLite writes whole rows: a new xattr would otherwise
@@ -63,7 +61,7 @@ package struct ItemRecord: Hashable, Sendable {
     package init(
         id: RowID, directory: RowID, version: Int64, protection: ProtectionClass, generation: Int64,
         masterKeyGeneration: Int64? = nil, secretRow: RowID? = nil, tag: [UInt8], alwaysTag: [UInt8]?,
-        ephemeral: [UInt8]?, mac: [UInt8]?, metadata: Sealed, secretNoncesAndTags: [NonceAndTag]
+        ephemeral: [UInt8]?, mac: [UInt8]?, metadata: Sealed, secretSeals: ChunkSeals
     ) {
         self.id = id
         self.directory = directory
@@ -77,6 +75,6 @@ package struct ItemRecord: Hashable, Sendable {
         self.ephemeral = ephemeral
         self.mac = mac
         self.metadata = metadata
-        self.secretNoncesAndTags = secretNoncesAndTags
+        self.secretSeals = secretSeals
     }
 }

@@ -247,10 +247,11 @@ extension Transaction {
     /// version.
     func rekey(_ id: RowID, from old: OldKeys) throws(KeychainFault) -> RekeyOutcome {
         do throws(KeychainFault) {
-            guard let (record, ciphertext) = try writer.itemWithSecret(id: id) else { return .other }
+            guard let record = try writer.item(id: id) else { return .other }
             guard old.generations.contains(KeyGeneration(record.protection, record.generation)) else {
-                return try rekeyMAC(record, ciphertext, from: old)
+                return try rekeyMAC(record, from: old)
             }
+            let ciphertext = try writer.secret(of: id)
             guard record.ephemeral == nil else { return try rewrap(id) ? .sealed(ciphertext.count) : .damaged }
             let sealed = try keychain.itemEnvelope.renew(record, ciphertext: ciphertext)
             try writer.put(sealed.record, secret: sealed.secret)
@@ -261,12 +262,10 @@ extension Transaction {
     }
 
     /// Renews the MAC of an item whose class keys stay: another device's, or without a newer generation.
-    private func rekeyMAC(
-        _ record: ItemRecord, _ ciphertext: [UInt8], from old: OldKeys
-    ) throws(KeychainFault) -> RekeyOutcome {
+    private func rekeyMAC(_ record: ItemRecord, from old: OldKeys) throws(KeychainFault) -> RekeyOutcome {
         guard let generation = record.masterKeyGeneration, generation < old.masterGeneration else { return .other }
-        try writer.put(keychain.itemEnvelope.renewMAC(record, ciphertext: ciphertext), secret: nil)
-        return .sealed(ciphertext.count)
+        try writer.put(keychain.itemEnvelope.renewMAC(record), secret: nil)
+        return .sealed(0)
     }
 
     /// Reseals a past value under the newest keys.

@@ -125,7 +125,7 @@ struct RowInspection {
                 Self.ids.contains(record.directory)
             else { throw .decode }
             let item = try ItemEnvelope(ring: keys).verify(record, ciphertext: ciphertext)
-            if item == nil { unverifiedItems += 1 }
+            if item == nil { try addUnverified(id, reader) }
             if let item, let itemClass = itemClass(of: record.directory) {
                 guard itemClass.permits(Set(item.keyFields.keys)) else { throw .decode }
             }
@@ -140,6 +140,14 @@ struct RowInspection {
             guard error == .decode else { throw error }
             damagedItems.append(id)
         }
+    }
+
+    /// Counts an item whose number is not verified, because its keys are not available.
+    ///
+    /// - Throws: `decode` if another row has the number, so that both cannot be kept.
+    private mutating func addUnverified(_ id: RowID, _ reader: any RecordReader) throws(KeychainFault) {
+        guard try reader.rowCount(id...id) == 1 else { throw .decode }
+        unverifiedItems += 1
     }
 
     /// Returns the item class of the container of items in a directory; nil if the container is damaged.

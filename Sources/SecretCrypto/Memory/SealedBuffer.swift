@@ -209,7 +209,8 @@ package struct SealedBuffer: ~Copyable, Sendable {
         let data = associatedData(index)
         try key.use { (key) throws(CryptoError) -> Void in
             try AEAD.open(
-                piece.ciphertext.rawSpan, nonceAndTag: piece.nonceAndTag, key: key, associatedData: data, into: &output)
+                piece.ciphertext.rawSpan, nonceAndTag: piece.nonceAndTag.bytes.rawSpan, key: key, associatedData: data,
+                into: &output)
         }
     }
 

@@ -30,19 +30,23 @@ package enum AEAD {
     ) throws(CryptoError) -> SecretBytes {
         var plaintext = try SecretBytes(count: ciphertext.byteCount, in: arena)
         var output = plaintext.mutableBytes
-        try open(ciphertext, nonceAndTag: nonceAndTag, key: key, associatedData: associatedData, into: &output)
+        try open(
+            ciphertext, nonceAndTag: nonceAndTag.bytes.rawSpan, key: key, associatedData: associatedData, into: &output)
         return plaintext
     }
 
     /// Decrypts into the first bytes of `output` without allocation. They are zero after a failure.
     ///
-    /// - Throws: `authenticationFailed`; `invalidParameter` if `output` is shorter than the ciphertext or the key is
-    ///   not 32 bytes.
+    /// - Parameter nonceAndTag: The bytes of a ``NonceAndTag``.
+    /// - Throws: `authenticationFailed`; `invalidParameter` if `output` is shorter than the ciphertext, the key is not 32 bytes,
+    ///   or nonce and tag are not 40.
     package static func open(
-        _ ciphertext: RawSpan, nonceAndTag: NonceAndTag, key: borrowing SecretBytes, associatedData: [UInt8],
+        _ ciphertext: RawSpan, nonceAndTag: RawSpan, key: borrowing SecretBytes, associatedData: [UInt8],
         into output: inout MutableRawSpan
     ) throws(CryptoError) {
-        guard key.count == keyCount, output.byteCount >= ciphertext.byteCount else { throw .invalidParameter }
+        guard key.count == keyCount, output.byteCount >= ciphertext.byteCount,
+            nonceAndTag.byteCount == NonceAndTag.byteCount
+        else { throw .invalidParameter }
         let result = unsafe output.withPointer { output in
             unsafe decrypt(ciphertext, nonceAndTag: nonceAndTag, key: key, associatedData: associatedData, into: output)
         }
@@ -69,12 +73,12 @@ package enum AEAD {
 
     /// Returns 0 if the tag matches. Otherwise `output` is zero.
     private static func decrypt(
-        _ ciphertext: RawSpan, nonceAndTag: NonceAndTag, key: borrowing SecretBytes, associatedData: [UInt8],
+        _ ciphertext: RawSpan, nonceAndTag: RawSpan, key: borrowing SecretBytes, associatedData: [UInt8],
         into output: UnsafeMutablePointer<UInt8>
     ) -> Int32 {
         unsafe ciphertext.withPointer { message in
             unsafe key.withPointer { key in
-                unsafe nonceAndTag.bytes.rawSpan.withPointer { nonce in
+                unsafe nonceAndTag.withPointer { nonce in
                     unsafe crypto_aead_xchacha20poly1305_ietf_decrypt_detached(
                         output, nil, message, UInt64(ciphertext.byteCount), nonce + NonceAndTag.nonceCount,
                         associatedData, UInt64(associatedData.count), nonce, key)

@@ -145,8 +145,9 @@ private struct RowChange {
         case 4: change(&item.tag)
         case 5: change(&item.metadata)
         case 6:
-            if !item.secretNoncesAndTags.isEmpty {
-                change(&item.secretNoncesAndTags[place % item.secretNoncesAndTags.count])
+            if item.secretSeals.count > 0 {
+                let seal = place % item.secretSeals.count
+                item.secretSeals.chunks[seal][place % ChunkSeals.sealCount] ^= value
             }
         case 7:
             number = id.rawValue
