@@ -117,7 +117,7 @@ struct StoreFixture {
 
     /// The name of each row of the whole store, as the mount shows it.
     static let paths: Result<[RowID: String], any Error> = Result {
-        // What is foreign to one device has a name on the other. Edits move row 101 to 1000, 182 and 102 to 2^62 and the next, and add 246.
+        // What is foreign to one device has a name on the other. Edits move row 101 to 1000, 182 and 102 to 2^62 and the next, and add 247.
         var paths: [RowID: String] = [:]
         for device in 1...2 {
             let fixture = try StoreFixture()
@@ -125,7 +125,7 @@ struct StoreFixture {
             defer { keychain.store.close() }
             try collect(keychain, in: .none, prefix: "", &paths)
         }
-        paths[RowID(rawValue: 246)] = "generic-passwords/unless open/added while locked"
+        paths[RowID(rawValue: 247)] = "generic-passwords/unless open/added while locked"
         paths[RowID(rawValue: 1000)] = paths[RowID(rawValue: 101)]
         paths[.limit] = paths[RowID(rawValue: 182)]
         paths[RowID(rawValue: RowID.limit.rawValue + 1)] = paths[RowID(rawValue: 102)]

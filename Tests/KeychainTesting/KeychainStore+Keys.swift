@@ -51,15 +51,14 @@ private struct ArraySecret: SecretSource {
 extension Item {
     /// Sets the fields and attributes that a certificate or known private key has.
     package mutating func becomeKey(_ itemClass: StoredItemClass, publicKey: UInt8 = 1) {
-        // kSecAttrKeyClass = 1; the serial number of a certificate.
+        let number: [UInt8] = [3, 1] + [UInt8](repeating: 0, count: 7)
+        // kSecAttrCertificateType = 1 and the serial number of a certificate; kSecAttrKeyClass = 1.
         let attribute: [UInt8] =
             itemClass == .certificate
-            ? [38, 2, 0, 0, 0, 2, 9] : [41, 9, 0, 0, 0, 3, 1] + [UInt8](repeating: 0, count: 7)
+            ? [34, 9, 0, 0, 0] + number + [38, 2, 0, 0, 0, 2, 9] : [41, 9, 0, 0, 0] + number
         keyFields[.primaryKey] = attribute
         keyFields[.publicKey] = [UInt8](repeating: publicKey, count: 20)
-        let size: UInt8 = itemClass == .certificate ? 0 : 3
-        keyFields[.derivedFile] = [UInt8](repeating: 7, count: 8) + [size, 0, 0, 0, size, 0, 0, 0]
         // kSecAttrIsPermanent = 1.
-        laterAttributes = [LaterField(tag: 50, value: [3, 1] + [UInt8](repeating: 0, count: 7))]
+        laterAttributes = [LaterField(tag: 50, value: number)]
     }
 }

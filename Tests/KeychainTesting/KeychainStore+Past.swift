@@ -7,15 +7,18 @@ extension KeychainStore {
     ///
     /// - Returns: The row of the past value.
     @discardableResult
-    package func makePast(_ item: RowID, isKept: Bool = false) throws(KeychainFault) -> RowID {
+    package func makePast(
+        _ item: RowID, isKept: Bool = false, later: [LaterField] = []
+    ) throws(KeychainFault) -> RowID {
         let past = try keys.ledger.reserveRowID()
         return try change { (transaction) throws(KeychainFault) in
             guard let (row, ciphertext) = try transaction.writer.itemWithSecret(id: item) else { throw .itemNotFound }
             let opened = try itemEnvelope.open(row)
             let tag = try pastEnvelope.tag(persistentReference: opened.persistentReference)
             let place = PastInfo.Place(.genericPassword, service: .generic(service: .string("a service")))
-            let info = PastInfo(
+            var info = PastInfo(
                 place: place, date: now(), storeTime: 7, reason: isKept ? .replaced : .deleted, row: row)
+            info.laterFields = later
             var record = try pastEnvelope.seal(row, id: past, tag: tag, info: info)
             record.secretRow = nil
             if !isKept { try transaction.writer.deleteItem(item) }

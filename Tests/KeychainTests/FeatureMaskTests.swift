@@ -4,7 +4,7 @@ import Testing
 
 @testable import Keychain
 
-@Suite("M4: features of later versions")
+@Suite("M4: what later versions may add (store-format.md, section 11)")
 struct FeatureMaskTests {
     private func records(_ change: (inout StoreRecord) -> Void) throws -> InMemoryRecords {
         let fixture = try DigestFixture()
@@ -16,13 +16,13 @@ struct FeatureMaskTests {
         return records
     }
 
-    @Test("R49: a store with an unknown bit of the reader mask is not opened", arguments: [0, 1, 40, 63])
+    @Test("A3, R49: a store with an unknown bit of the reader mask is not opened", arguments: [0, 1, 40, 63])
     func reader(bit: Int) throws {
         let records = try records { $0.readerMask = 1 << bit }
         #expect(throws: KeychainFault.unknownFeature) { try RekeyFixture(records) }
     }
 
-    @Test("R50: a store with an unknown bit of the writer mask is only read", arguments: [0, 1, 40, 63])
+    @Test("A4, R50: a store with an unknown bit of the writer mask is only read", arguments: [0, 1, 40, 63])
     func writer(bit: Int) throws {
         let records = try records { $0.writerMask = 1 << bit }
         let fixture = try RekeyFixture(records)
@@ -42,7 +42,7 @@ struct FeatureMaskTests {
         #expect(fixture.store.writeCount == before)
     }
 
-    @Test("M4: fields and attributes of later versions stay when this version changes or reseals a row")
+    @Test("A1, A2: fields and attributes of later versions stay when this version changes or reseals a row")
     func laterFields() throws {
         let fixture = try DigestFixture()
         let later = [LaterField(tag: 128, value: []), LaterField(tag: 255, value: [1, 2])]
@@ -67,6 +67,27 @@ struct FeatureMaskTests {
         #expect(found.attributes[.comment] == .string("changed"))
         #expect(try safe.keychain.directory(id: fixture.directory)?.laterFields == later)
         #expect(found.withoutAttributes.laterFields.isEmpty && found.withoutAttributes.laterAttributes.isEmpty)
+    }
+
+    @Test("A7: bytes of the header that this version does not use stay at a change and a rekey")
+    func header() throws {
+        let fixture = try DigestFixture()
+        _ = try fixture.add("alice")
+        let store = fixture.keyRingFixture.store
+        let digest = try fixture.keychain.keys.ledger.digest()
+        var record = try #require(store.records.storeRecord)
+        var bytes = try digest.header(of: record).encoded
+        let unused = Array(152..<168) + Array(176..<256)
+        for index in unused { bytes[index] = UInt8(index / 2) }
+        record.header = try digest.sealed(StoreHeader(decoding: bytes), for: record)
+        store.records.storeRecord = record
+        _ = try fixture.add("bob")
+        let safe = try RekeyFixture(store.records)
+        try safe.start()
+        try safe.keychain.rekey()
+        let found = try safe.keychain.keys.header(of: #require(safe.store.records.storeRecord))
+        #expect(unused.map { found.encoded[$0] } == unused.map { bytes[$0] })
+        #expect(found.commit > 3 && found.rekeyDevice == 0)
     }
 
     @Test("R42: a mask that was not committed refuses the unlock")

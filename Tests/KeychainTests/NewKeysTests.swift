@@ -180,14 +180,16 @@ struct NewKeysTests {
         try KeyRingFixture(copying: fixture.store.records).unlock("correct")
     }
 
-    @Test("S6: a slot of a kind that is only reserved is wrapped for like any other")
-    func reservedSlot() throws {
+    @Test(
+        "A5, S6: a slot of a kind that is only reserved is wrapped for like any other",
+        arguments: [SlotKind.tpm2, .fido2, .systemdCredential, .plugin, .later])
+    func reservedSlot(kind: SlotKind) throws {
         let fixture = try KeyRingFixture()
         let key = try fixture.ring.userKey(passphrase: SecretBytes(text: "correct"))
         var records = fixture.store.records
         let store = try #require(records.storeRecord).identifier
         let secret = try SlotSecret(root: SecretBytes(randomCount: 32), store: store, slot: 5)
-        let place = SlotAddress(store: store, id: 5, kind: .fido2, userKeyGeneration: 1, parameters: [1, 2])
+        let place = SlotAddress(store: store, id: 5, kind: kind, userKeyGeneration: 1, parameters: [1, 2])
         records.slotRecords[5] = try SlotRecord(wrapping: key, for: secret.recipient(), at: place)
         fixture.store.records = records.withCommittedKeys()
         try renew(fixture)
@@ -195,7 +197,7 @@ struct NewKeysTests {
         let opened = try slot.userKey(with: secret, store: store)
         let present = try fixture.ring.userKey(passphrase: SecretBytes(text: "correct"))
         let isSame = opened.isEqual(to: present)
-        #expect(isSame && slot.parameters == [1, 2])
+        #expect(isSame && slot.kind == kind && slot.parameters == [1, 2])
     }
 
     @Test("L5: without the last passphrase slot WhenPasscodeSet has no keys any more, also in memory")

@@ -8,6 +8,7 @@ import Testing
 struct PastKeyTests {
     private let fixture: DigestFixture
     private let items: [RowID: Item]
+    private let later = [LaterField(tag: 128, value: []), LaterField(tag: 255, value: [1, 2])]
     private var records: InMemoryRecords { fixture.keyRingFixture.store.records }
 
     init() throws {
@@ -15,7 +16,7 @@ struct PastKeyTests {
         var items: [RowID: Item] = [:]
         for protection in ProtectionClass.allCases {
             let item = try fixture.add("\(protection)", protection)
-            items[try fixture.keychain.makePast(item.id)] = item
+            items[try fixture.keychain.makePast(item.id, later: later)] = item
         }
         self.items = items
     }
@@ -25,12 +26,12 @@ struct PastKeyTests {
     ) throws {
         for (id, item) in items where !except.contains(id) {
             let found = try #require(try keychain.past(id), sourceLocation: sourceLocation)
-            #expect(found.item == item, sourceLocation: sourceLocation)
+            #expect(found.item == item && found.info.laterFields == later, sourceLocation: sourceLocation)
             #expect(try found.secret?.all() == [1, 2, 3], sourceLocation: sourceLocation)
         }
     }
 
-    @Test("M14: a rekey reseals past values; the former past key and class keys open none of them")
+    @Test("M14, A1: a rekey reseals past values; the former past key and class keys open none of them")
     func rekeyed() throws {
         let safe = try RekeyFixture(records)
         let bytes = try fixture.header.past.bytes

@@ -46,15 +46,18 @@ struct PastVectorTests {
         let tags = vectors.tags
         #expect(try tag(["past"], tags.reference.bytes) == tags.past.bytes)
         let directory = [UInt8](littleEndian: tags.directory)
-        #expect(try tag(["primary key"], directory, tags.primaryKey.bytes) == tags.keys[0].bytes)
+        #expect(try tag(["primary key"], directory, tags.compared.bytes) == tags.keys[0].bytes)
         #expect(try tag(["public key"], tags.publicKey.bytes) == tags.keys[1].bytes)
         // The program computes them with other keys from the same parts.
         let fixture = try KeyRingFixture()
         var item = Item.sample(id: tags.item, directory: tags.directory)
         item.keyFields = [.primaryKey: tags.primaryKey.bytes, .publicKey: tags.publicKey.bytes]
         let keys = try fixture.ring.itemKeys(of: item)
+        // Text and data with equal bytes are the same primary key.
+        item.keyFields[.primaryKey] = tags.compared.bytes
+        #expect(try fixture.ring.itemKeys(of: item) == keys && tags.compared.bytes != tags.primaryKey.bytes)
         let parts = [
-            [Array("primary key".utf8), directory, tags.primaryKey.bytes],
+            [Array("primary key".utf8), directory, tags.compared.bytes],
             [Array("public key".utf8), tags.publicKey.bytes],
         ]
         #expect(try keys.map(\.tag) == parts.map(fixture.ring.lookupTag))
@@ -168,7 +171,8 @@ private struct Vectors: Decodable, Sendable {
     struct Bad: Decodable { let plaintext: Hex, why: String }
     struct Infos: Decodable { let good: [Info], bad: [Bad] }
     struct Tags: Decodable {
-        let key: Hex, reference: Hex, past: Hex, keys: [Hex], primaryKey: Hex, publicKey: Hex, item: Int64,
+        let key: Hex, reference: Hex, past: Hex, keys: [Hex], primaryKey: Hex, compared: Hex, publicKey: Hex,
+            item: Int64,
             directory: Int64
     }
     /// A number, bytes or NULL.

@@ -5,7 +5,7 @@ import Testing
 
 @testable import Keychain
 
-@Suite("M3: rows of item classes that this program does not support")
+@Suite("M3, A6: rows of item classes that this program does not support")
 struct UnsupportedClassTests {
     private let fixture: DigestFixture
     /// The items of the three classes, in containers with those of the default group, and one in a group.
@@ -112,12 +112,14 @@ struct UnsupportedClassTests {
         }
     }
 
-    @Test("A repair copies them; a lost container gets a new place, and wrong lookup tags are computed again")
-    func repaired() throws {
-        let (certificate, key) = (try #require(items[.certificate]), try #require(items[.key]))
+    @Test(
+        "A repair copies them; a lost container gets a new place, and wrong lookup tags are computed again",
+        arguments: [(StoredItemClass.certificate, "certificates"), (.key, "keys")])
+    func repaired(lost itemClass: StoredItemClass, folder: String) throws {
+        let (certificate, lost) = (try #require(items[.certificate]), try #require(items[itemClass]))
         let tags = store.records.itemKeys
         var records = store.records
-        records.deleteDirectory(key.directory)
+        records.deleteDirectory(lost.directory)
         records.itemKeys[.init(item: certificate.id, kind: 1)] = [UInt8](repeating: 0, count: 16)
         records.itemKeys[.init(item: RowID(rawValue: 9999), kind: 1)] = [UInt8](repeating: 0, count: 16)
         let damaged = InMemoryRecordStore(records)
@@ -127,8 +129,8 @@ struct UnsupportedClassTests {
         let repair = KeychainRepair(of: damaged, keys: keys)
         let findings = try repair.findings(file: .sample, now: .sample)
         #expect(findings.wrongItemKeys == 2 && findings.damagedItems.isEmpty)
-        #expect(findings.displacedDirectories == [key.directory])
-        #expect(findings.path(of: key.directory) == "access-groups/lost+found/keys/")
+        #expect(findings.displacedDirectories == [lost.directory])
+        #expect(findings.path(of: lost.directory) == "access-groups/lost+found/\(folder)/")
         let copy = InMemoryRecordStore()
         try repair.write(findings, to: copy)
         try repair.rotateKeys(of: copy, root: root)
@@ -184,7 +186,8 @@ struct UnsupportedClassTests {
         #expect(try !isDamaged({ $0.keyFields[.primaryKey] = [] }, in: keys))
         #expect(try !isDamaged({ $0.becomeKey(.key) }, in: keys))
         #expect(try isDamaged({ $0.keyFields[.publicKey] = [UInt8](repeating: 1, count: 20) }, in: keys))
-        #expect(try isDamaged({ _ in }, in: certificate.directory))
+        #expect(try !isDamaged({ _ in }, in: certificate.directory))
+        #expect(try !isDamaged({ $0.becomeKey(.certificate) }, in: certificate.directory))
         for field in KeyField.allCases {
             let change: (inout Item) -> Void = { item in
                 item.becomeKey(.certificate)
@@ -227,9 +230,9 @@ struct UnsupportedClassTests {
         {
             var wrong = item
             wrong.keyFields[.primaryKey] = list
-            #expect(throws: KeychainFault.param, "\(list)") { _ = try MetadataCodec.encode(wrong).count }
+            #expect(throws: KeychainFault.decode, "\(list)") { _ = try MetadataCodec.encode(wrong).count }
         }
-        for (field, count) in [(KeyField.publicKey, 19), (.publicKey, 21), (.derivedFile, 15), (.derivedFile, 0)] {
+        for (field, count) in [(KeyField.publicKey, 19), (.publicKey, 21), (.publicKey, 0)] {
             var wrong = item
             wrong.keyFields[field] = [UInt8](repeating: 1, count: count)
             #expect(throws: KeychainFault.param) { _ = try MetadataCodec.encode(wrong).count }

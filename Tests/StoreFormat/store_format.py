@@ -402,7 +402,7 @@ KEY_ATTRIBUTES = set(range(34, 66)) - PRIMARY_KEY - {40}
 
 def read_item(plaintext, version):
     """The decoded metadata of an item whose row has the version: R20 to R23, R34 to R38."""
-    fields = read_list(plaintext, range(1, 13), (1, 2, 3, 4, 5, 6))
+    fields = read_list(plaintext, range(1, 12), (1, 2, 3, 4, 5, 6))
     account = read_value(fields[1])
     demand(account[0] in ("text", "data"), "R34", "an account that is no text or data")
     item = {"account": account, "creation": read_date(fields[2]), "modification": read_date(fields[3]),
@@ -416,7 +416,6 @@ def read_item(plaintext, version):
     item["extra"] = read_extra(fields[9]) if 9 in fields else []
     item["primaryKey"] = fields.get(10)
     item["publicKey"] = sized(fields[11], 20, "R54", "the hash of the public key") if 11 in fields else None
-    item["derived"] = sized(fields[12], 16, "R54", "the derived files") if 12 in fields else None
     primary = read_attributes(fields[10], PRIMARY_KEY) if fields.get(10) else []
     item["later"] = later_fields(fields)
     total = sum(value_size(value) for _, value in item["attributes"] + primary) + sum(len(n) + len(v) for n, v in item["extra"])
@@ -604,20 +603,27 @@ def item_keys(lookup, row, directory, item):
     """The rows of item_key that the fields of an item determine."""
     rows = []
     if item["primaryKey"] is not None:
-        rows.append({"item": row, "kind": 1, "tag": H(lookup, b"primary key", i64(directory), item["primaryKey"], size=TAG)})
+        rows.append({"item": row, "kind": 1, "tag": H(lookup, b"primary key", i64(directory), comparable(item["primaryKey"]), size=TAG)})
     if item["publicKey"] is not None:
         rows.append({"item": row, "kind": 2, "tag": H(lookup, b"public key", item["publicKey"], size=TAG)})
     return rows
 
 
+def comparable(primary_key):
+    """Field 10 as its tag contains it: with each text as data."""
+    made = b""
+    for key, value in read_attributes(primary_key, PRIMARY_KEY) if primary_key else ():
+        value = write_value(("data", value[1]) if value[0] == "text" else value)
+        made += u8(key) + u32(len(value)) + value
+    return made
+
+
 def fields_fit(item_class, item):
-    """Whether an item has the fields 10 to 12 as its class wants: R54."""
-    fields = {name for name in ("primaryKey", "publicKey", "derived") if item[name] is not None}
+    """Whether an item has the fields 10 and 11 as its class permits: R54."""
+    fields = {name for name in ("primaryKey", "publicKey") if item[name] is not None}
     if item_class == 3:
-        return len(fields) == 3
-    if item_class == 4:
-        return not fields or ("primaryKey" in fields and ("publicKey" in fields or "derived" not in fields))
-    return not fields
+        return len(fields) in (0, 2)
+    return not fields or (item_class == 4 and "primaryKey" in fields)
 
 
 def past_tag(lookup, reference):

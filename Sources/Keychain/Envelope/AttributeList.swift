@@ -8,17 +8,16 @@ enum AttributeList {
         var bytes: [UInt8] = []
         for (key, value) in attributes.sorted(by: { $0.key.rawValue < $1.key.rawValue }) {
             guard key.isStored(as: value) else { throw .param }
-            let value = try value.encoded()
-            bytes.append(key.rawValue)
-            bytes.append(littleEndian: UInt32(clamping: value.count))
-            bytes += value
+            append(key.rawValue, try value.encoded(), to: &bytes)
         }
-        for attribute in later {
-            bytes.append(attribute.tag)
-            bytes.append(littleEndian: UInt32(clamping: attribute.value.count))
-            bytes += attribute.value
-        }
+        for attribute in later { append(attribute.tag, attribute.value, to: &bytes) }
         return bytes
+    }
+
+    private static func append(_ key: UInt8, _ value: [UInt8], to bytes: inout [UInt8]) {
+        bytes.append(key)
+        bytes.append(littleEndian: UInt32(clamping: value.count))
+        bytes += value
     }
 
     static func decode(
@@ -51,24 +50,48 @@ enum AttributeList {
 
     /// The attributes of certificates and keys, which this program does not support. Part of the store format.
     private static let unsupported: Set<UInt8> = Set(34...65).subtracting([40])
+    private static let certificateType: UInt8 = 34
     /// The subset that belongs to the primary key and is in a separate field.
     private static let primaryKey: Set<UInt8> = Set(41...49).union([34, 37, 38])
 
-    /// Returns the number of bytes of the values in the primary key of a certificate or key; nil if it is malformed.
-    static func payloadCount(primaryKey bytes: [UInt8]) -> Int? {
-        do throws(KeychainFault) {
-            var reader = ByteReader(bytes)
-            var (last, count): (UInt8, Int) = (0, 0)
-            while !reader.isAtEnd {
-                let raw = try reader.integer(UInt8.self)
-                guard raw > last, primaryKey.contains(raw) else { return nil }
-                last = raw
-                count += try value(&reader).count - 1
-            }
-            return count
-        } catch {
-            return nil
+    /// Returns the attributes in the primary key of a certificate or key.
+    ///
+    /// - Throws: `decode` if it is malformed.
+    private static func attributes(
+        primaryKey bytes: [UInt8]
+    ) throws(KeychainFault) -> [(key: UInt8, value: AttributeValue)] {
+        var reader = ByteReader(bytes)
+        var found: [(key: UInt8, value: AttributeValue)] = []
+        while !reader.isAtEnd {
+            let key = try reader.integer(UInt8.self)
+            guard key > found.last?.key ?? 0, primaryKey.contains(key) else { throw .decode }
+            found.append((key, try AttributeValue(decoding: reader.countedSlice())))
         }
+        return found
+    }
+
+    /// Returns the number of bytes of the values in the primary key of a certificate or key.
+    ///
+    /// - Throws: `decode` if it is malformed.
+    static func payloadCount(primaryKey bytes: [UInt8]) throws(KeychainFault) -> Int {
+        try attributes(primaryKey: bytes).reduce(0) { $0 + $1.value.payloadCount }
+    }
+
+    /// Whether a primary key is that of a certificate: only that has a kSecAttrCertificateType.
+    static func isOfCertificate(primaryKey bytes: [UInt8]) throws(KeychainFault) -> Bool {
+        try attributes(primaryKey: bytes).contains { $0.key == certificateType }
+    }
+
+    /// Returns a primary key as its lookup tag contains it: text as data, because both with equal bytes are one key.
+    ///
+    /// - Throws: `decode` if it is malformed.
+    static func comparable(primaryKey bytes: [UInt8]) throws(KeychainFault) -> [UInt8] {
+        var comparable: [UInt8] = []
+        for (key, value) in try attributes(primaryKey: bytes) {
+            let value = value.bytes.map { AttributeValue.data($0) } ?? value
+            append(key, try value.encoded(), to: &comparable)
+        }
+        return comparable
     }
 
     /// Returns the number of bytes of a value that counts towards the limit: all of an unknown attribute, otherwise without

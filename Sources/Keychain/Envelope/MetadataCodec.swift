@@ -85,8 +85,7 @@ package enum MetadataCodec {
             if let count = key.byteCount {
                 guard field.value.count == count else { throw .param }
             } else {
-                guard let payload = AttributeList.payloadCount(primaryKey: field.value) else { throw .param }
-                ofKey += payload
+                ofKey += try AttributeList.payloadCount(primaryKey: field.value)
             }
         }
         let own = item.attributes.values.reduce(0) { $0 + $1.payloadCount }

@@ -33,7 +33,10 @@ extension KeyRing {
     package func itemKeys(of item: Item) throws(KeychainFault) -> [ItemKeyRecord] {
         var keys: [ItemKeyRecord] = []
         if let primaryKey = item.keyFields[.primaryKey] {
-            let parts = [TagLabel.primaryKey, [UInt8](littleEndian: item.directory.rawValue), primaryKey]
+            let parts = [
+                TagLabel.primaryKey, [UInt8](littleEndian: item.directory.rawValue),
+                try AttributeList.comparable(primaryKey: primaryKey),
+            ]
             keys.append(ItemKeyRecord(item: item.id, kind: 1, tag: try lookupTag(parts: parts)))
         }
         if let publicKey = item.keyFields[.publicKey] {

@@ -4,15 +4,12 @@ package enum KeyField: UInt8, CaseIterable, Hashable, Sendable {
     case primaryKey = 10
     /// SHA-1 of the public key (20 bytes).
     case publicKey = 11
-    /// Inode number (u64) and sizes (2 x u32) of the derived files.
-    case derivedFile = 12
 
     /// The size in bytes; nil for any.
     var byteCount: Int? {
         switch self {
         case .primaryKey: nil
         case .publicKey: 20
-        case .derivedFile: 16
         }
     }
 }
@@ -35,14 +32,11 @@ extension Item {
 }
 
 extension StoredItemClass {
-    /// Whether an item of this class can have exactly these fields.
+    /// Whether an item of this class can have exactly these fields. An opaque file has none.
     func permits(_ fields: Set<KeyField>) -> Bool {
         switch self {
-        case .certificate: fields.count == KeyField.allCases.count
-        // A key that is not known has no public key; a public key has no derived file.
-        case .key:
-            fields.isEmpty
-                || fields.contains(.primaryKey) && (fields.contains(.publicKey) || !fields.contains(.derivedFile))
+        case .certificate: fields.isEmpty || fields.count == KeyField.allCases.count
+        case .key: fields.isEmpty || fields.contains(.primaryKey)
         case .genericPassword, .internetPassword, .template: fields.isEmpty
         }
     }

@@ -132,7 +132,7 @@ struct RowInspection {
             let expected = try item.map { (item) throws(KeychainFault) in try keys.itemKeys(of: item) } ?? storedKeys
             if !expected.isEmpty { itemKeys[id] = expected }
             if expected != storedKeys { wrongItemKeys += 1 }
-            lostScopes[record.directory] = item?.unsupportedScope ?? lostScopes[record.directory]
+            lostScopes[record.directory] = try item?.unsupportedScope() ?? lostScopes[record.directory]
             items.append(id)
             population[record.directory, default: 0] += 1
             if record.alwaysTag != nil { alwaysDirectories.insert(record.directory) }
@@ -212,12 +212,9 @@ struct RowInspection {
 }
 
 extension Item {
-    /// The container of a certificate or key, as its fields show; nil for other items.
-    fileprivate var unsupportedScope: UnsupportedScope? {
-        guard !keyFields.isEmpty else { return nil }
-        // The derived files of a certificate have no sizes; a key without them has no public key.
-        let isCertificate =
-            keyFields[.publicKey] != nil && keyFields[.derivedFile]?.dropFirst(8).allSatisfy { $0 == 0 } ?? false
-        return UnsupportedScope(isCertificate ? .certificate : .key)
+    /// The container of a certificate or key, as its primary key shows; nil for other items.
+    fileprivate func unsupportedScope() throws(KeychainFault) -> UnsupportedScope? {
+        guard let primaryKey = keyFields[.primaryKey] else { return nil }
+        return UnsupportedScope(try AttributeList.isOfCertificate(primaryKey: primaryKey) ? .certificate : .key)
     }
 }
