@@ -44,7 +44,7 @@ package enum SecretChunks {
         return (seals, ciphertext)
     }
 
-    /// Requires that a ciphertext is the one that the seals name. Needs no key.
+    /// Requires that the chunks of a ciphertext have the hashes in the seals. Needs no key.
     ///
     /// - Throws: `decode`.
     static func verify(_ ciphertext: [UInt8], _ seals: ChunkSeals) throws(KeychainFault) {

@@ -32,7 +32,7 @@ extension Item {
 }
 
 extension StoredItemClass {
-    /// Whether an item of this class can have exactly these fields. An opaque file has none.
+    /// Whether an item of this class can have exactly these fields. An opaque file does not have any.
     func permits(_ fields: Set<KeyField>) -> Bool {
         switch self {
         case .certificate: fields.isEmpty || fields.count == KeyField.allCases.count

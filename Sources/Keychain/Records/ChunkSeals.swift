@@ -4,7 +4,7 @@ import SecretCrypto
 /// (32 bytes; store-format.md, section 6). Empty for an item without a secret.
 ///
 /// The hash is unkeyed, because a process that once knew the key of the secret can find another ciphertext for the same nonce and
-/// tag, but not for the same hash. The row covers the seals, and thereby the secret.
+/// tag, but not for the same hash. The row covers the seals, and so the secret.
 package struct ChunkSeals: Hashable, Sendable {
     /// The size of the seal of one chunk in bytes.
     package static let sealCount = NonceAndTag.byteCount + hashCount
@@ -37,7 +37,7 @@ package struct ChunkSeals: Hashable, Sendable {
         return start..<start + NonceAndTag.byteCount
     }
 
-    /// Requires that a ciphertext is the one that the seal of the chunk names.
+    /// Requires that the ciphertext of a chunk has the hash in its seal.
     ///
     /// - Throws: `decode`.
     package func verify(_ chunk: Int, ciphertext: RawSpan) throws(KeychainFault) {
