@@ -70,6 +70,26 @@ struct PastKeyTests {
         #expect(try safe.keychain.verifyNow().rows == .rowsReplaced)
     }
 
+    @Test("S2: a check finds exchanged contents of items and past values without their keys: locked, or of another device")
+    func withoutKeys() throws {
+        let item = try fixture.add("present", .whenUnlockedThisDeviceOnly)
+        let past = try #require(items.first { $0.value.protection == .whenUnlockedThisDeviceOnly }?.key)
+        let locked = try RekeyFixture(records)
+        locked.keychain.lock()
+        for safe in [locked, try RekeyFixture(records, device: 2)] {
+            let good = safe.store.records
+            let before = try safe.keychain.check()
+            #expect(before.isConsistent && before.unavailable + before.foreign > 0)
+            for id in [item.id, past] {
+                safe.store.records.secrets[id]?[0] ^= 1
+                let report = try safe.keychain.check()
+                #expect(report.damagedItems == (id == past ? [] : [id]))
+                #expect(report.damagedPast == (id == past ? [id] : []))
+                safe.store.records = good
+            }
+        }
+    }
+
     @Test("M14: a rekey renews the info of another device's past values, and the MAC of Always ones")
     func otherDevice() throws {
         let safe = try RekeyFixture(records, device: 2)

@@ -230,7 +230,7 @@ struct UnsupportedClassTests {
         {
             var wrong = item
             wrong.keyFields[.primaryKey] = list
-            #expect(throws: KeychainFault.decode, "\(list)") { _ = try MetadataCodec.encode(wrong).count }
+            #expect(throws: KeychainFault.param, "\(list)") { _ = try MetadataCodec.encode(wrong).count }
         }
         for (field, count) in [(KeyField.publicKey, 19), (.publicKey, 21), (.publicKey, 0)] {
             var wrong = item

@@ -198,8 +198,8 @@ def chunk_hash(ciphertext):
     return hashlib.blake2b(ciphertext, digest_size=32).digest()
 
 
-def check_hashes(seals, ciphertext):
-    """The chunks of a ciphertext, which have the hashes in the seals: R40."""
+def verified_chunks(seals, ciphertext):
+    """The seals and the chunks of a ciphertext, which have the hashes in the seals: R40. Needs no key."""
     seals, chunks = chunks_of(seals, CHUNK_SEAL), chunks_of(ciphertext)
     demand(len(seals) == len(chunks), "R40", "a ciphertext of another size")
     for number, (head, chunk) in enumerate(zip(seals, chunks)):

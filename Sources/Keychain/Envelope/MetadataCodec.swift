@@ -85,7 +85,11 @@ package enum MetadataCodec {
             if let count = key.byteCount {
                 guard field.value.count == count else { throw .param }
             } else {
-                ofKey += try AttributeList.payloadCount(primaryKey: field.value)
+                let payload = try nilIfDamaged { () throws(KeychainFault) in
+                    try AttributeList.payloadCount(primaryKey: field.value)
+                }
+                guard let payload else { throw .param }
+                ofKey += payload
             }
         }
         let own = item.attributes.values.reduce(0) { $0 + $1.payloadCount }

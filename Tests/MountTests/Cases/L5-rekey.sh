@@ -47,12 +47,12 @@ same_items() { items now; cmp "$CASE_DIR/before.json" "$CASE_DIR/now.json" || { 
 
 # proof OLD NEW: no row of NEW is sealed with old keys, and no key of OLD opens any row of NEW.
 proof() {
-    /usr/bin/python3 -I - "$FORMAT/read-store" "$PASSPHRASE" "$DEVICE" "$@" <<'PY'
-import importlib.machinery, importlib.util, sys, tempfile
+    /usr/bin/python3 -I - "$FORMAT" "$PASSPHRASE" "$DEVICE" "$@" <<'PY'
+import sys, tempfile
 arguments = sys.argv[1:]
-loader = importlib.machinery.SourceFileLoader("read_store", sys.argv[1])
-reader = importlib.util.module_from_spec(importlib.util.spec_from_loader("read_store", loader))
-loader.exec_module(reader)
+sys.path.insert(0, arguments[0])
+from programs import load
+reader = load("read-store")
 f = reader.f
 def store(path):
     passphrase, device = arguments[1:3]
