@@ -70,7 +70,7 @@ struct PastKeyTests {
         #expect(try safe.keychain.verifyNow().rows == .rowsReplaced)
     }
 
-    @Test("S2: a check finds exchanged contents of items and past values without their keys: locked, or of another device")
+    @Test("S2: a check finds exchanged contents of items and past values that are locked or of another device")
     func withoutKeys() throws {
         let item = try fixture.add("present", .whenUnlockedThisDeviceOnly)
         let past = try #require(items.first { $0.value.protection == .whenUnlockedThisDeviceOnly }?.key)
