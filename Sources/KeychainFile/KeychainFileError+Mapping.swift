@@ -29,7 +29,8 @@ extension KeychainFileError {
             case .decode, .rowsDiffer: .damaged
             case .notAKeychain, .unknownFormat, .unknownFeature, .unacceptableCost: .notAKeychain
             case .inUse(let process): .inUse(process: process > 0 ? process : nil)
-            case .rolledBack, .forked, .replacedUserKey, .untrustedCommitNumber, .missingCommitNumber: .rolledBack
+            case .rolledBack, .forked, .missingChanges, .replacedUserKey, .untrustedCommitNumber, .missingCommitNumber:
+                .rolledBack
             case .readOnly: .notWritable
             case .diskFull: .diskFull
             case .allocate: .outOfMemory

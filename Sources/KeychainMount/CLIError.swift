@@ -123,6 +123,15 @@ extension CLIError {
                 \(path) is ANOTHER COPY than the one that this device has seen: two machines have changed copies of the same \
                 state (commit \(commit)). It stays locked. To continue with this copy, 'keychainfs mount --accept-rollback'.
                 """)
+        case .missingChanges(let mark):
+            self.init(
+                .rolledBack,
+                """
+                \(path) is ANOTHER COPY than the one that this device has changed last (commit \(mark)): it lacks these \
+                changes, because another machine has changed a copy without them. It stays locked. Look for the copy with them: \
+                a conflict copy or an earlier version of the file, or a backup. 'keychainfs mount -o ro --accept-rollback' shows \
+                what is in a copy, and changes nothing. To continue with this one, 'keychainfs mount --accept-rollback'.
+                """)
         case .missingCommitNumber:
             self.init(
                 .rolledBack,

@@ -98,6 +98,7 @@ private struct Salvage {
     /// The columns that show which of two rows with one number is newer.
     private static let ages = [
         "item": ("version", 2), "directory": ("version", 2), "past": ("master_key_generation", 3),
+        "device": ("mark", 2),
     ]
     private static let uniqueIndexes = ["directory_tag", "directory_always_tag", "item_tag", "item_always_tag"]
 
@@ -171,8 +172,9 @@ extension RawRow {
         guard rowID != nil else { return tableWithoutRowID }
         guard values.first == .null else { return nil }
         switch values.count {
-        case 2: return byteCount(1).map { $0 == 16 ? "device" : "secret" }
+        case 2: return byteCount(1) == nil ? nil : "secret"
         case 3: return byteCount(1) == 40 ? "user_key" : nil
+        case 4: return byteCount(1) == 16 && byteCount(3) == 16 ? "device" : nil
         case 9: return byteCount(5) == 40 ? "slot" : nil
         case 10: return byteCount(6) == 40 ? "directory" : nil
         case 11: return byteCount(6) == 40 ? "past" : nil

@@ -89,13 +89,21 @@ extension SQLiteRecords {
     }
 
     func devices() throws(KeychainFault) -> [DeviceRecord] {
-        try wellFormedRows("SELECT id, \(ValueLimit.bounded("tag")) FROM device ORDER BY id") { row in
-            DeviceRecord(id: try row.number(0), tag: try row.tag(1))
+        let sql = "SELECT id, mark, \(Self.bounded(["tag", "mark_id"])) FROM device ORDER BY id"
+        return try wellFormedRows(sql) { row in
+            let mark = DeviceMark(
+                commit: try row.number(1), commitID: try row.bytes(3, count: StoreHeader.commitIDCount))
+            guard mark.commit >= 0 else { throw KeychainFault.decode }
+            return DeviceRecord(id: try row.number(0), tag: try row.tag(2), mark: mark)
         }
     }
 
     func put(_ device: DeviceRecord) throws(KeychainFault) {
-        try execute("INSERT OR REPLACE INTO device (id, tag) VALUES (?, ?)", [.integer(device.id), .blob(device.tag)])
+        try execute(
+            "INSERT OR REPLACE INTO device (id, tag, mark, mark_id) VALUES (?, ?, ?, ?)",
+            [
+                .integer(device.id), .blob(device.tag), .integer(device.mark.commit), .blob(device.mark.commitID),
+            ])
     }
 
     func classKeys() throws(KeychainFault) -> [ClassKeyRecord] {

@@ -31,7 +31,7 @@ enum Schema {
         ephemeral BLOB NOT NULL, parameters BLOB NOT NULL, user_key_seal BLOB NOT NULL, user_key BLOB NOT NULL, \
         recipient_seal BLOB NOT NULL, recipient BLOB NOT NULL) STRICT
         """,
-        "CREATE TABLE device (id INTEGER PRIMARY KEY, tag BLOB NOT NULL) STRICT",
+        "CREATE TABLE device (id INTEGER PRIMARY KEY, tag BLOB NOT NULL, mark INTEGER NOT NULL, mark_id BLOB NOT NULL) STRICT",
         """
         CREATE TABLE class_key (purpose INTEGER NOT NULL, generation INTEGER NOT NULL, device INTEGER NOT NULL, \
         wrapping INTEGER NOT NULL, user_key_generation INTEGER NOT NULL, keys_seal BLOB NOT NULL, keys BLOB NOT \

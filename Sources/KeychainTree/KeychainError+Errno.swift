@@ -30,7 +30,7 @@ extension KeychainFault {
         case .slotRefused(.sameSecret): .fileExists
         // ESTALE: the store is older than a state seen before.
         case .replacedUserKey: .keyRevoked
-        case .rolledBack, .forked, .untrustedCommitNumber, .missingCommitNumber: .staleNFSFileHandle
+        case .rolledBack, .forked, .missingChanges, .untrustedCommitNumber, .missingCommitNumber: .staleNFSFileHandle
         case .unknownFormat, .unknownFeature, .unacceptableCost, .io, .deviceFile: .ioError
         }
     }

@@ -53,7 +53,7 @@ struct CheckNamesTests {
         "rows of keys are reported by their kind",
         arguments: [
             ("UPDATE slot SET user_key_seal = X'00' WHERE id = (SELECT max(id) FROM slot)", [1, 0, 0, 0]),
-            ("INSERT INTO device VALUES (9, X'01')", [0, 1, 0, 0]),
+            ("INSERT INTO device VALUES (9, X'01', 0, zeroblob(16))", [0, 1, 0, 0]),
             ("UPDATE class_key SET wrapping = 7 WHERE purpose = 7", [0, 0, 1, 0]),
             ("INSERT INTO user_key VALUES (9, X'', X'')", [0, 0, 0, 1]),
         ])

@@ -34,6 +34,7 @@ struct DamagedRowTests {
             "UPDATE class_key SET purpose = 99 WHERE purpose = 32",
             "UPDATE class_key SET wrapping = 7 WHERE purpose = 32",
             "UPDATE class_key SET keys_seal = zeroblob(41) WHERE purpose = 32", "UPDATE device SET tag = X'01'",
+            "UPDATE device SET mark = -1", "UPDATE device SET mark_id = zeroblob(15)",
             "UPDATE user_key SET key_seal = X''",
         ])
     func keys(_ sql: String) throws {

@@ -19,7 +19,8 @@ struct RecordStoreContractTests {
         try eachStore { store in
             let record = try Samples.store()
             let slots = [try Samples.slot(1), try Samples.slot(2, kind: .recoveryKey)]
-            let device = DeviceRecord(id: 1, tag: Samples.tag(5))
+            let device = DeviceRecord(
+                id: 1, tag: Samples.tag(5), mark: DeviceMark(commit: 1 << 40, commitID: Samples.tag(6)))
             let keys = [
                 try Samples.classKey(.protection(.whenUnlocked), generation: 1),
                 try Samples.classKey(.protection(.whenUnlocked), generation: 2, device: 1),

@@ -33,7 +33,7 @@ struct SchemaTests {
             "slot": """
             id kind user_key_generation ephemeral parameters user_key_seal user_key recipient_seal recipient
             """,
-            "device": "id tag",
+            "device": "id tag mark mark_id",
             "class_key": "purpose generation device wrapping user_key_generation keys_seal keys",
             "user_key": "generation key_seal key",
             "directory": """

@@ -121,7 +121,10 @@ extension RowDigest {
                     id: c[0].number, kind: #require(SlotKind(rawValue: UInt8(c[1].number))), parameters: c[4].bytes,
                     userKeyGeneration: c[2].number, ephemeral: c[3].bytes, userKey: c[5].sealed(c[6]),
                     recipient: c[7].sealed(c[8])))
-        case "device": return try sum(DeviceRecord(id: c[0].number, tag: c[1].bytes))
+        case "device":
+            return try sum(
+                DeviceRecord(
+                    id: c[0].number, tag: c[1].bytes, mark: DeviceMark(commit: c[2].number, commitID: c[3].bytes)))
         case "class_key":
             return try sum(
                 ClassKeyRecord(

@@ -8,7 +8,7 @@ import Testing
 /// The stored state while another copy of the store is in use, or is written over this one.
 extension RollbackTests {
     @Test(
-        "S2: the state of another copy that is written over the open store is never stored, older or not; the next unlock refuses an older one",
+        "S2: the state of another copy that is written over the open store is never stored, older or not; the next unlock refuses it",
         arguments: [6, 7, 8, 9] as [Int64])
     func overwritten(copy: Int64) throws {
         try saveState(commit: 6)
@@ -26,7 +26,7 @@ extension RollbackTests {
         let next = try KeyRing(store: store, device: KeyRingFixture.device(), commitNumberStore: commitNumberStore)
         let secret = try passphrase()
         let refusal: KeychainFault? =
-            copy < 8 ? .rolledBack(kept: 8, found: copy) : copy == 8 ? .forked(commit: 8) : nil
+            copy < 8 ? .rolledBack(kept: 8, found: copy) : copy == 8 ? .forked(commit: 8) : .missingChanges(mark: 7)
         do throws(KeychainFault) {
             try next.unlock(passphrase: secret)
             #expect(refusal == nil)
@@ -42,7 +42,7 @@ extension RollbackTests {
         try ring.unlock(passphrase: passphrase())
         let keys = try fixture.ring.ledger.digest().keys
         let fork = try #require(records(commit: 7, newID: true).storeRecord)
-        let state = SeenState(try fixture.ring.header(of: fork), of: fork, keys: keys)
+        let state = SeenState(try fixture.ring.header(of: fork), of: fork, keys: keys, mark: .none)
         let bytes = try DeviceFileRecord.encode(state, store: fork.identifier, key: keys.deviceFile)
         commitNumberStore.records.withLock { $0[fork.identifier] = bytes }
         try ring.raiseCommit(above: 6)

@@ -216,12 +216,13 @@ private struct Vectors: Decodable, Sendable {
     struct Directories: Decodable { let good: [GoodDirectory], bad: [Bad] }
     struct DeviceFile: Decodable {
         let key: Hex, store: Hex, bytes: Hex, commit: Int64, commitID: Hex, generation: Int64, passes: UInt64
-        let memory: UInt64
+        let memory: UInt64, mark: Int64, markID: Hex
 
         func state() -> SeenState {
             SeenState(
                 commit: commit, commitID: commitID.bytes, userKeyGeneration: generation,
-                cost: Argon2id.Cost(passes: passes, memory: memory))
+                cost: Argon2id.Cost(passes: passes, memory: memory),
+                mark: DeviceMark(commit: mark, commitID: markID.bytes))
         }
     }
     struct BadDeviceFile: Decodable { let key: Hex, store: Hex, bytes: Hex, why: String }

@@ -27,7 +27,7 @@ CLASSES = {2: "WhenUnlockedUnlessOpen", 6: "WhenUnlocked", 7: "AfterFirstUnlock"
            12: "WhenPasscodeSetThisDeviceOnly"}
 ALWAYS_CLASSES, DEVICE_CLASSES = (8, 11), (9, 10, 11, 12)
 WRAPPINGS = {2: (1,), 6: (1,), 7: (1,), 8: (1, 2), 9: (3,), 10: (3,), 11: (2,), 12: (3,), ALWAYS_LOOKUP: (1, 2)}
-SCHEMA_HASH = "cb237548b766df9c1d3f0776f8c453546689ddd3d124ce31cab477116e5c914a"
+SCHEMA_HASH = "d8445291b5d69fa60bfbe05d321927ddcea9f0e1f8e8ba2d5cc66158bd8dea3c"
 
 
 class Refused(Exception):
@@ -667,7 +667,7 @@ DIGESTED = {name: (code, columns.split()) for code, (name, columns) in enumerate
     ("store", "user_version id identifier salt passes memory user_key_generation master_key_generation reader_mask writer_mask "
               "master_keys_seal master_keys"),
     ("slot", "id kind user_key_generation ephemeral parameters user_key_seal user_key recipient_seal recipient"),
-    ("device", "id tag"),
+    ("device", "id tag mark mark_id"),
     ("class_key", "purpose generation device wrapping user_key_generation keys_seal keys"),
     ("user_key", "generation key_seal key"),
     ("directory", "id parent version master_key_generation tag always_tag name_seal always_name_seal name always_name"),
@@ -692,28 +692,29 @@ def digest_sum(digests):
 
 # Section 9: the device file.
 
-DEVICE_FILE_SIZE = 97
+DEVICE_FILE_SIZE = 121
 
 
 def device_file(key, store, state):
     """The file in which a device keeps the last state that it has seen."""
     numbers = i64(state["generation"]) + i64(state["passes"]) + i64(state["memory"])
-    head = b"\x02" + store + i64(state["commit"]) + state["commitID"] + numbers
+    head = b"\x02" + store + i64(state["commit"]) + state["commitID"] + numbers + i64(state["mark"]) + state["markID"]
     return head + H(key, head)
 
 
 def read_device_file(data, store):
     """The state in such a file, whose MAC is not verified yet: R45."""
-    demand(len(data) == DEVICE_FILE_SIZE and data[:1] == b"\x02", "R45", "the device file is not of 97 bytes or begins with another byte than 2")
+    demand(len(data) == DEVICE_FILE_SIZE and data[:1] == b"\x02", "R45", "the device file is not of 121 bytes or begins with another byte than 2")
     demand(data[1:17] == store, "R45", "the device file is another store's")
-    commit, generation, passes, memory = (number(data[at:at + 8]) for at in (17, 41, 49, 57))
-    demand(0 <= commit < 2 ** 63 - 1 and generation >= 1, "R45", "a number out of range in the device file")
-    return {"commit": commit, "commitID": data[25:41], "generation": generation, "passes": passes, "memory": memory}
+    commit, generation, passes, memory, mark = (number(data[at:at + 8]) for at in (17, 41, 49, 57, 65))
+    demand(0 <= commit < 2 ** 63 - 1 and generation >= 1 and mark >= 0, "R45", "a number out of range in the device file")
+    return {"commit": commit, "commitID": data[25:41], "generation": generation, "passes": passes, "memory": memory,
+            "mark": mark, "markID": data[73:89]}
 
 
 def check_device_file(data, key):
     """The MAC of such a file: R45."""
-    demand(H(key, data[:65]) == data[65:], "R45", "the device file is not authentic")
+    demand(H(key, data[:89]) == data[89:], "R45", "the device file is not authentic")
 
 
 # Section 2: the log next to a store.

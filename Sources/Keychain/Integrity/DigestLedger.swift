@@ -16,6 +16,9 @@ final class DigestLedger: TransactionEnding {
         var next: SeenState?
         /// Whether another copy was written over the store.
         var isOverwritten = false
+        var marks = MarkSchedule()
+        /// The mark that the open transaction writes.
+        var newMark: DeviceMark?
         /// The number of the next new row, from the first unlock on.
         var nextRow: RowID?
         var clock = StoreClock()
@@ -30,6 +33,24 @@ final class DigestLedger: TransactionEnding {
         mutating func compare(_ header: StoreHeader) -> Bool {
             if let last, !last.isState(of: header) { isOverwritten = true }
             return !isOverwritten
+        }
+
+        /// Gives the header of the open transaction its number, and the time.
+        mutating func advance(_ header: inout StoreHeader) {
+            header.commit = max(header.commit, pending.commitFloor)
+            header.rekeyDevice = pending.rekeyDevice ?? header.rekeyDevice
+            header.advance()
+            let next = min(max(nextRow ?? .first, header.nextRow), .limit)
+            (nextRow, header.nextRow) = (next, next)
+            clock.advance(&header)
+        }
+
+        /// Adds the changes of the transaction to its header.
+        mutating func finish(_ header: inout StoreHeader, of store: StoreRecord, keys: HeaderKeys) {
+            header.sums += pending.total()
+            header.past.add(pending.pastBytes)
+            next = SeenState(
+                header, of: store, keys: pending.rotation ?? keys, mark: newMark ?? last?.mark ?? .none)
         }
 
         /// Replaces the keys. Verifications in progress begin again, with the new ones.
@@ -130,17 +151,9 @@ final class DigestLedger: TransactionEnding {
         var header = try digest.header(of: store)
         // Not `lastHeader(of:)`: after a rotation in this transaction the record has another generation than the header.
         guard state.withLock({ $0.compare(header) }) else { throw .decode }
-        state.withLock { state in
-            header.commit = max(header.commit, state.pending.commitFloor)
-            header.rekeyDevice = state.pending.rekeyDevice ?? header.rekeyDevice
-            header.advance()
-            let next = min(max(state.nextRow ?? .first, header.nextRow), .limit)
-            (state.nextRow, header.nextRow) = (next, next)
-            header.sums += state.pending.total()
-            header.past.add(state.pending.pastBytes)
-            state.clock.advance(&header)
-            state.next = SeenState(header, of: store, keys: state.pending.rotation ?? digest.keys)
-        }
+        state.withLock { $0.advance(&header) }
+        try writeMark(of: header, writer, digest)
+        state.withLock { $0.finish(&header, of: store, keys: digest.keys) }
         guard let keys = state.withLock({ $0.pending.rotation }) else {
             return try writer.put(digest.sealed(header, for: store))
         }
@@ -149,11 +162,32 @@ final class DigestLedger: TransactionEnding {
         try writer.put(rotated.sealed(header, for: store))
     }
 
+    /// Writes the mark of this device, if one is due, as a change of the open transaction. Leaves rows of keys alone that are
+    /// not the committed ones, and a store that has no row of this device.
+    private func writeMark(
+        of header: StoreHeader, _ writer: any RecordWriter, _ digest: RowDigest
+    ) throws(KeychainFault) {
+        guard let tag = state.withLock({ $0.marks.device(isEnd: $0.pending.isEndOfSession) }) else { return }
+        let writer = DigestingWriter(writer, digest: digest, ledger: self)
+        let mark = try nilIfDamaged { () throws(KeychainFault) -> DeviceMark? in
+            let records = try KeySnapshot(writer)
+            try writer.verifyKeys(records)
+            guard var device = records.devices.first(where: { $0.tag == tag }) else { return nil }
+            device.mark = DeviceMark(commit: header.commit, commitID: header.commitID)
+            try writer.put(device)
+            return device.mark
+        }
+        guard let mark = mark ?? nil else { return }
+        add(writer.difference)
+        state.withLock { $0.newMark = mark }
+    }
+
     func didEnd(isCommitted: Bool) {
         let rows = state.withLock { state -> ChangedRows? in
-            defer { state.pending = DigestDelta() }
+            defer { (state.pending, state.newMark) = (DigestDelta(), nil) }
             guard isCommitted else { return nil }
             state.last = state.next ?? state.last
+            state.marks.didCommit(isMarked: state.newMark != nil, isEnd: state.pending.isEndOfSession)
             if let keys = state.pending.rotation {
                 state.rotate(to: keys)
             } else {
@@ -165,6 +199,15 @@ final class DigestLedger: TransactionEnding {
         }
         if let rows { invalidate(rows) }
     }
+
+    // MARK: Marks
+
+    /// Begins a session of a device. Its first transaction writes the mark of the device, and
+    /// ``needsMark`` is set by later ones.
+    func beginSession(of device: [UInt8]) { state.withLock { $0.marks.begin(device: device) } }
+
+    /// Whether the store was changed since the last mark, so that the end of the session writes one.
+    var needsMark: Bool { state.withLock { $0.marks.isOutdated } }
 
     // MARK: The last transaction
 

@@ -156,6 +156,9 @@ final class DigestingWriter: RecordWriter {
     /// Requires that the commit has a number above this one.
     func raiseCommit(above number: Int64) { difference.raiseCommit(above: number) }
 
+    /// Requires that the transaction writes the mark of this device, because it ends a session.
+    func endSession() { difference.endSession() }
+
     /// Sets the device that runs a rekey; 0 at its end.
     func setRekeyDevice(_ device: Int64) { difference.setRekeyDevice(device) }
 

@@ -94,6 +94,8 @@ struct RowDigest: Sendable {
         var columns = RowColumns(.device)
         columns.add(record.id)
         columns.add(record.tag)
+        columns.add(record.mark.commit)
+        columns.add(record.mark.commitID)
         return try sum(columns)
     }
 

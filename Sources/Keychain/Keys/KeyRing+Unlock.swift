@@ -7,7 +7,7 @@ extension KeyRing {
     ///
     /// - Parameter acceptingRollback: At the first unlock, whether to accept a store that is older than the state that
     ///   this device has seen.
-    /// - Throws: `rolledBack`, `forked`, `untrustedCommitNumber`, `missingCommitNumber`, `authFailed`, `unacceptableCost`, `allocate`; `decode` if the
+    /// - Throws: `rolledBack`, `forked`, `missingChanges`, `untrustedCommitNumber`, `missingCommitNumber`, `authFailed`, `unacceptableCost`, `allocate`; `decode` if the
     ///   store's own keys are damaged; `interactionNotAllowed` after a lock in the meantime, which takes precedence;
     ///   `notAvailable` after ``close()``; the errors of the store.
     package func unlock(
@@ -93,6 +93,7 @@ extension KeyRing {
         let hasPassphrase = try records.hasPassphrase(userKey: userKey)
         let complete = try enrolled(records, hasPassphrase, renewed: renewed, keys: keys)
         let table = try complete.table(tag: deviceTag, hasPassphrase: hasPassphrase, keys: keys)
+        if commitNumberStore != nil, !isExamination { ledger.beginSession(of: deviceTag) }
         try install(
             table, master: master,
             rekey: RekeyOwner(header?.rekeyDevice ?? 0, thisDevice: complete.device(tag: deviceTag)), began: began)
@@ -121,8 +122,9 @@ extension KeyRing {
         let next = try store.read { (reader) throws(KeychainFault) in
             try reader.firstUnusedRowID(from: header?.nextRow ?? .first)
         }
+        let mark = records.mark(tag: deviceTag)
         ledger.adopt(
-            keys, nextRow: next, last: header.map { SeenState($0, of: records.store, keys: keys) })
+            keys, nextRow: next, last: header.map { SeenState($0, of: records.store, keys: keys, mark: mark) })
         return header
     }
 

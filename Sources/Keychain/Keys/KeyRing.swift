@@ -117,7 +117,7 @@ package final class KeyRing: Sendable {
 
     /// Wipes all keys permanently. Returns when no thread uses them. The store is still open then.
     package func close() {
-        try? keepCommitNumber()
+        try? keepCommitNumber(isEnd: true)
         wipe()
     }
 

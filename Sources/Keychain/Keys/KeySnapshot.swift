@@ -35,6 +35,9 @@ struct KeySnapshot {
         devices.first { $0.tag == tag }?.id
     }
 
+    /// Returns the mark of the device with that tag; ``DeviceMark/none`` if it has no row.
+    func mark(tag: [UInt8]) -> DeviceMark { devices.first { $0.tag == tag }?.mark ?? .none }
+
     func enrollment(tag: [UInt8], hasPassphrase: Bool) -> DeviceEnrollment {
         DeviceEnrollment(tag: tag, devices: devices, records: classKeys, hasPassphrase: hasPassphrase)
     }

@@ -49,6 +49,9 @@ package enum KeychainFault: Error, Hashable, Sendable {
     /// The store has the commit number that this device has seen, but another commit ID: two programs have changed copies
     /// of one store.
     case forked(commit: Int64)
+    /// The store has a larger commit number, but lacks the last changes of this device, whose mark has that number:
+    /// another device has changed a copy without them.
+    case missingChanges(mark: Int64)
     /// The store is a copy from before its user key was replaced: this device has seen a newer one. The slots that have been
     /// removed or changed since open it, and their holders may have changed it.
     case replacedUserKey

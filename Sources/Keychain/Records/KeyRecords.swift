@@ -94,10 +94,12 @@ package struct DeviceRecord: Hashable, Sendable {
     package var id: Int64
     /// BLAKE2b-128(device key; store ID), by which a device finds its record.
     package var tag: [UInt8]
+    package var mark: DeviceMark
 
-    package init(id: Int64, tag: [UInt8]) {
+    package init(id: Int64, tag: [UInt8], mark: DeviceMark = .none) {
         self.id = id
         self.tag = tag
+        self.mark = mark
     }
 }
 

@@ -7,22 +7,38 @@ package struct SeenState: Hashable, Sendable {
     package var commitID: [UInt8]
     package var userKeyGeneration: Int64
     package var cost: Argon2id.Cost
+    /// The last mark of the device in the row of the store.
+    package var mark: DeviceMark
 
-    package init(commit: Int64, commitID: [UInt8], userKeyGeneration: Int64, cost: Argon2id.Cost) {
+    package init(
+        commit: Int64, commitID: [UInt8], userKeyGeneration: Int64, cost: Argon2id.Cost, mark: DeviceMark = .none
+    ) {
         self.commit = commit
         self.commitID = commitID
         self.userKeyGeneration = userKeyGeneration
         self.cost = cost
+        self.mark = mark
     }
 
     /// Creates the state of a store with an opened header.
-    init(_ header: StoreHeader, of store: StoreRecord, keys: HeaderKeys) {
+    init(_ header: StoreHeader, of store: StoreRecord, keys: HeaderKeys, mark: DeviceMark) {
         self.init(
-            commit: header.commit, commitID: header.commitID, userKeyGeneration: keys.generation, cost: store.cost)
+            commit: header.commit, commitID: header.commitID, userKeyGeneration: keys.generation, cost: store.cost,
+            mark: mark)
     }
 
     /// Whether a header of the same generation is that of the same transaction.
     func isState(of header: StoreHeader) -> Bool { commit == header.commit && commitID == header.commitID }
+
+    /// Returns why a device that has seen this state refuses another one whose user key it knows; nil if it is later than or
+    /// equal to this one. A larger number alone does not mean that: another device may have changed a copy without the last
+    /// changes of this one. A larger mark is normal after a crash, before which this state was not stored.
+    func refusal(of found: SeenState) -> KeychainFault? {
+        guard commit <= found.commit else { return .rolledBack(kept: commit, found: found.commit) }
+        guard commit < found.commit else { return commitID == found.commitID ? nil : .forked(commit: commit) }
+        let hasMark = mark.commit < found.mark.commit || mark == found.mark
+        return hasMark ? nil : .missingChanges(mark: mark.commit)
+    }
 }
 
 /// The bytes that ``CommitNumberStore`` saves for a store.
@@ -35,10 +51,10 @@ package struct EncodedState: Hashable, Sendable {
 /// never knew that key can neither forge the file nor create a store that the file accepts.
 ///
 /// Version (1 byte, 2), store ID (16), commit number (8), commit ID (16), user-key generation (8), passes (8), memory (8),
-/// BLAKE2b-256(device file key; preceding bytes). All numbers are little-endian.
+/// mark (8 and 16), BLAKE2b-256(device file key; preceding bytes). All numbers are little-endian.
 struct DeviceFileRecord: Hashable, Sendable {
     static let byteCount = headCount + macCount
-    private static let headCount = 1 + StoreRecord.identifierCount + 8 + StoreHeader.commitIDCount + 3 * 8
+    private static let headCount = 1 + StoreRecord.identifierCount + 2 * (8 + StoreHeader.commitIDCount) + 3 * 8
     private static let macCount = 32
     private static let version: UInt8 = 2
 
@@ -61,10 +77,12 @@ struct DeviceFileRecord: Hashable, Sendable {
         let generation: Int64 = try reader.integer()
         let passes: UInt64 = try reader.integer()
         let memory: UInt64 = try reader.integer()
-        guard commit >= 0, commit < .max, generation > 0 else { throw .decode }
+        let mark = DeviceMark(
+            commit: try reader.integer(), commitID: try reader.bytes(StoreHeader.commitIDCount))
+        guard commit >= 0, commit < .max, generation > 0, mark.commit >= 0 else { throw .decode }
         return SeenState(
             commit: commit, commitID: commitID, userKeyGeneration: generation,
-            cost: Argon2id.Cost(passes: passes, memory: memory))
+            cost: Argon2id.Cost(passes: passes, memory: memory), mark: mark)
     }
 
     /// Whether the MAC was computed with that key.
@@ -82,6 +100,8 @@ struct DeviceFileRecord: Hashable, Sendable {
         head.append(littleEndian: state.userKeyGeneration)
         head.append(littleEndian: state.cost.passes)
         head.append(littleEndian: state.cost.memory)
+        head.append(littleEndian: state.mark.commit)
+        head += state.mark.commitID
         return head + (try mac(head, key))
     }
 

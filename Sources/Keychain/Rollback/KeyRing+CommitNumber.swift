@@ -16,8 +16,8 @@ extension KeyRing {
     /// Compares the store with the state that this device has seen, before the first unlock changes anything.
     ///
     /// - Parameter header: Nil for a damaged header in an examination.
-    /// - Throws: `rolledBack` for an older store, `replacedUserKey` for one with an older user key, `forked` for another copy,
-    ///   `untrustedCommitNumber` for a file that is not authentic for it and `missingCommitNumber` for a missing one, unless
+    /// - Throws: `rolledBack` for an older store, `replacedUserKey` for one with an older user key, `forked` and
+    ///   `missingChanges` for another copy, `untrustedCommitNumber` for a file that is not authentic for it and `missingCommitNumber` for a missing one, unless
     ///   accepted; `decode` for a damaged header unless accepted; `deviceFile` for a file that cannot be read.
     func checkRollback(
         _ records: KeySnapshot, userKey: borrowing SecretBytes, keys: HeaderKeys, header: StoreHeader?,
@@ -25,7 +25,9 @@ extension KeyRing {
     ) throws(KeychainFault) {
         guard let commitNumberStore else { return }
         let kept = try keptState(in: commitNumberStore, records, userKey: userKey, keys: keys)
-        let found = header.map { SeenState($0, of: records.store, keys: keys) }
+        let found = header.map {
+            SeenState($0, of: records.store, keys: keys, mark: records.mark(tag: deviceTag))
+        }
         if let refusal = found.map({ refusal(of: $0, kept: kept, records) }) ?? .decode {
             guard acceptingRollback else { throw refusal }
             return numbers.withLock { ($0.check, $0.accepted) = (.accepted, refusal) }
@@ -46,10 +48,7 @@ extension KeyRing {
         case .missing: records.devices.contains { $0.tag == deviceTag } ? .missingCommitNumber : nil
         case .untrusted: .untrustedCommitNumber
         case .newerUserKey: .replacedUserKey
-        case .authentic(let kept) where kept.commit > found.commit:
-            .rolledBack(kept: kept.commit, found: found.commit)
-        case .authentic(let kept):
-            kept.commit == found.commit && kept.commitID != found.commitID ? .forked(commit: found.commit) : nil
+        case .authentic(let kept): kept.refusal(of: found)
         }
     }
 
@@ -93,9 +92,22 @@ extension KeyRing {
     /// Has no effect before the first unlock, for a read-only store, and without a commit number store. Must be called
     /// after an unlock, after a lock, after a rotation, at the end, and otherwise at most once a minute (contract, S2).
     /// Waits for the disk, so it must not be called in a transaction, nor before a lock is complete.
-    package func keepCommitNumber() throws(KeychainFault) {
+    ///
+    /// After a lock, and at the end, first writes the mark of this device if the store was changed since the last one.
+    ///
+    /// - Parameter isEnd: Whether the keys are wiped next.
+    package func keepCommitNumber(isEnd: Bool = false) throws(KeychainFault) {
+        let state = state
         guard state.isAfterFirstUnlock else { return }
+        if isEnd || state != .unlocked { endSession() }
         try saveCommitNumber()
+    }
+
+    /// Writes the mark of this device if the store was changed since the last one. If that fails, the mark of the first change
+    /// remains, and the next call tries again.
+    private func endSession() {
+        guard ledger.needsMark else { return }
+        try? store.write(by: ledger) { (writer) throws(KeychainFault) in writer.endSession() }
     }
 
     /// Stores the last durable state of the store, unless it is stored already. The header keys are known.
@@ -135,7 +147,7 @@ extension KeyRing {
     }
 
     /// Whether the bytes of a file describe an older state, or none that is authentic. Those of a newer generation cannot be
-    /// verified. Another state with the same number is that of another copy, and not older.
+    /// verified. A state of another copy is not older.
     private func isReplaceable(
         _ bytes: [UInt8]?, by seen: SeenState, _ keys: HeaderKeys
     ) throws(KeychainFault) -> Bool {
@@ -148,7 +160,7 @@ extension KeyRing {
             return record.state.userKeyGeneration < seen.userKeyGeneration
         }
         guard try record.isAuthentic(keys.deviceFile) else { return true }
-        return record.state.commit < seen.commit || record.state == seen
+        return record.state.refusal(of: seen) == nil
     }
 }
 

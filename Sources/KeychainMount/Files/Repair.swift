@@ -158,7 +158,7 @@ package struct Repair: Sendable {
                 repair this copy anyway with 'keychainfs check --repair --accept-rollback'.
                 """)
         case .decode: tooDamaged
-        case .rolledBack, .forked, .replacedUserKey, .untrustedCommitNumber, .missingCommitNumber:
+        case .rolledBack, .forked, .missingChanges, .replacedUserKey, .untrustedCommitNumber, .missingCommitNumber:
             CLIError(
                 .rolledBack,
                 """

@@ -94,7 +94,7 @@ unmount_keychain; expect_code 0 "$KEYCHAINFS" check > /dev/null
 
 # Removed rows stay missing, and are reported. Unreadable keys are removed.
 edit "DELETE FROM item WHERE id = $A"; repaired; expect 1 "$(answer missingRows)" "missing rows"
-edit "INSERT INTO device VALUES (9, x'01')"; repaired; expect 1 "$(answer removedKeys)" "rows of keys"
+edit "INSERT INTO device VALUES (9, x'01', 0, zeroblob(16))"; repaired; expect 1 "$(answer removedKeys)" "rows of keys"
 
 # The header: it is unknown whether the copy is the newest, so the user must accept it. An older copy likewise.
 edit "UPDATE store SET header = zeroblob(256)"

@@ -64,7 +64,8 @@ extension SecurityStatus {
             case .decode, .rowsDiffer: .decode
             case .diskFull: .diskFull
             case .readOnly: .readOnly
-            case .notAvailable, .rolledBack, .forked, .replacedUserKey, .untrustedCommitNumber, .missingCommitNumber,
+            case .notAvailable, .rolledBack, .forked, .missingChanges, .replacedUserKey, .untrustedCommitNumber,
+                .missingCommitNumber,
                 .inUse:
                 .notAvailable
             case .allocate: .allocate
