@@ -65,6 +65,25 @@ private final class BlockedCommitNumberStore: CommitNumberStore {
         #expect(saver.join(seconds: 10))
     }
 
+    @Test("L2, S2: a lock is complete although the disk of the store does not respond to the mark at its end")
+    func blockedMark() throws {
+        for name in ["a", "b"] { try client.put(path(name), "changed") }
+        let (block, fixture) = (Block(), fixture)
+        let commit = try fixture.keychain.keys.commitNumber()
+        fixture.store.beforeNextCommit { block.enter() }
+        let locker = TestThread.started {
+            _ = fixture.tree.lock()
+            try? fixture.keychain.keys.keepCommitNumber()
+        }
+        #expect(block.hasEntered())
+        #expect(fixture.keychain.keys.state == .locked)
+        #expect(throws: Errno.noKey) { try client.cat(path("c")) }
+        #expect(fixture.keychain.keys.stateFault == nil, "status does not wait for the disk")
+        block.release()
+        #expect(locker.join(seconds: 10))
+        #expect(try fixture.keychain.keys.commitNumber() == commit + 1)
+    }
+
     @Test("L4: a WRITE that waits for the commit of its item has released its message, and loses nothing")
     func waitingWrite() throws {
         let (first, second) = (try client.open(path("a"), [.readWrite]), try client.open(path("a"), [.writeOnly]))
