@@ -266,15 +266,16 @@ struct DeviceMarkTests {
     @Test("S2: a copy that another process has stored with a mark that this one lacks is not replaced")
     func stored() throws {
         let ring = try devices.unlocked(0)
-        // The other process: an equal copy, changed and closed.
+        try ring.raiseCommit(above: 0)
+        // The other process: an equal copy, changed later.
         let copy = InMemoryRecordStore(devices.stores[0].records)
         let other = try KeyRing(store: copy, device: KeyRingFixture.device(1), commitNumberStore: devices.files[0])
         try other.unlock(passphrase: SecretBytes(text: "correct"))
         try other.raiseCommit(above: 0)
-        other.close()
+        try other.keepCommitNumber()
         let kept = devices.files[0].load(for: ring.storeID)
-        try ring.raiseCommit(above: 0)
-        ring.close()
+        for _ in 0..<3 { try ring.raiseCommit(above: 0) }
+        try ring.keepCommitNumber()
         #expect(devices.files[0].load(for: ring.storeID) == kept)
     }
 }
