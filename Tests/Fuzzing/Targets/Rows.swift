@@ -92,7 +92,7 @@ private struct RowChange {
         case .secret: pick(records.secrets.keys.sorted()).map { change(&records.secrets[$0, default: []]) }
         case .slot: pick(records.slotRecords.keys.sorted()).map { slot(&records.slotRecords[$0]) }
         case .device:
-            pick(records.deviceRecords.keys.sorted()).map { change(&records.deviceRecords[$0, default: .none].tag) }
+            pick(records.deviceRecords.keys.sorted()).map { device(&records.deviceRecords[$0, default: .none]) }
         case .classKey: classKey(&records)
         case .userKey: break
         case .store: if var store = records.storeRecord { self.store(&store); records.storeRecord = store }
@@ -189,6 +189,14 @@ private struct RowChange {
         default: change(&changed.recipient)
         }
         slot = changed
+    }
+
+    private func device(_ device: inout DeviceRecord) {
+        switch part % 3 {
+        case 0: change(&device.tag)
+        case 1: change(&device.mark.commit)
+        default: change(&device.mark.commitID)
+        }
     }
 
     private func classKey(_ records: inout InMemoryRecords) {
