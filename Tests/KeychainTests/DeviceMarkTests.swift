@@ -38,7 +38,7 @@ struct TwoDevices {
     /// Unlocks a copy, changes it that many times, and closes it.
     func session(_ device: Int, changes: Int = 0, acceptingRollback: Bool = false) throws {
         let ring = try unlocked(device, acceptingRollback: acceptingRollback)
-        for _ in 0..<changes { try ring.raiseCommit(above: 0) }
+        for _ in 0..<changes { try ring.change() }
         ring.close()
     }
 
@@ -61,6 +61,13 @@ struct TwoDevices {
         let ring = try unlocked(device)
         defer { ring.close() }
         return try ring.commitNumber()
+    }
+}
+
+extension KeyRing {
+    /// Commits a transaction, like any change of an item.
+    func change() throws(KeychainFault) {
+        try store.write(by: ledger) { (_) throws(KeychainFault) in }
     }
 }
 
@@ -121,7 +128,7 @@ struct DeviceMarkTests {
         let ring = try devices.unlocked(0)
         var commit = try ring.commitNumber()
         func change() throws {
-            try ring.raiseCommit(above: 0)
+            try ring.change()
             commit += 1
         }
         try change()
@@ -158,14 +165,14 @@ struct DeviceMarkTests {
         devices.files[0].isFull.store(true, ordering: .relaxed)
         let before = devices.files[0].load(for: try devices.opened(0).storeID)
         let ring = try devices.unlocked(0)
-        try ring.raiseCommit(above: 0)
+        try ring.change()
         ring.wipe()
         #expect(devices.mark(0) > 0 && devices.files[0].load(for: ring.storeID) == before)
         devices.files[0].isFull.store(false, ordering: .relaxed)
         let next = try devices.unlocked(0)
-        try next.raiseCommit(above: 0)
+        try next.change()
         try next.keepCommitNumber()
-        try next.raiseCommit(above: 0)
+        try next.change()
         next.wipe()
         #expect(try devices.refusal(0) == nil)
     }
@@ -206,8 +213,8 @@ struct DeviceMarkTests {
             let ring = try devices.unlocked(0)
             devices.stores[0].records.deviceRecords[isRemoved ? 1 : 2]?.tag[0] ^= 1
             if isRemoved { devices.stores[0].records.deviceRecords[1] = nil }
-            try ring.raiseCommit(above: 0)
-            try ring.raiseCommit(above: 0)
+            try ring.change()
+            try ring.change()
             let commit = try ring.commitNumber()
             ring.lock()
             try ring.keepCommitNumber()
@@ -259,22 +266,47 @@ struct DeviceMarkTests {
         defer { ring.ledger.endPass(id) }
         ring.ledger[pass: id].reached = RowPosition(table: .itemKey, id: .max)
         let before = ring.ledger[pass: id].sums
-        try ring.raiseCommit(above: 0)
+        try ring.change()
         #expect(devices.mark(0) > 0 && ring.ledger[pass: id].sums != before)
+    }
+
+    @Test("S2: a copy that the device has accepted or restored stays accepted, although its state could not be stored")
+    func unstored() throws {
+        try devices.session(0, changes: 1)
+        try devices.session(1, changes: 6)
+        devices.copy(from: 1, to: 0)
+        let kept = devices.files[0].load(for: try devices.opened(0).storeID)
+        devices.files[0].isFull.store(true, ordering: .relaxed)
+        try devices.session(0, acceptingRollback: true)
+        devices.files[0].isFull.store(false, ordering: .relaxed)
+        #expect(devices.files[0].load(for: try devices.opened(0).storeID) == kept)
+        #expect(try devices.refusal(0) == nil)
+        // As `restore` does it: without the file of the device.
+        try devices.session(0, changes: 1)
+        devices.copy(from: 1, to: 0)
+        let key = try KeyRingFixture.device(1)
+        let restored = try KeyRing(store: devices.stores[0], device: key)
+        try restored.unlock(passphrase: SecretBytes(text: "correct"))
+        try restored.raiseCommit(above: 1 << 32)
+        try restored.change()
+        let commit = try restored.commitNumber()
+        restored.close()
+        #expect(devices.mark(0) == commit - 1)
+        #expect(try devices.refusal(0) == nil)
     }
 
     @Test("S2: a copy that another process has stored with a mark that this one lacks is not replaced")
     func stored() throws {
         let ring = try devices.unlocked(0)
-        try ring.raiseCommit(above: 0)
+        try ring.change()
         // The other process: an equal copy, changed later.
         let copy = InMemoryRecordStore(devices.stores[0].records)
         let other = try KeyRing(store: copy, device: KeyRingFixture.device(1), commitNumberStore: devices.files[0])
         try other.unlock(passphrase: SecretBytes(text: "correct"))
-        try other.raiseCommit(above: 0)
+        try other.change()
         try other.keepCommitNumber()
         let kept = devices.files[0].load(for: ring.storeID)
-        for _ in 0..<3 { try ring.raiseCommit(above: 0) }
+        for _ in 0..<3 { try ring.change() }
         try ring.keepCommitNumber()
         #expect(devices.files[0].load(for: ring.storeID) == kept)
     }

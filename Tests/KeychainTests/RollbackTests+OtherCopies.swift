@@ -15,8 +15,8 @@ extension RollbackTests {
         let ring = try ring(try records(commit: 6))
         try ring.unlock(passphrase: passphrase())
         // Stored is 6 still, because the daemon stores it at most once a minute.
-        try ring.raiseCommit(above: 6)
-        try ring.raiseCommit(above: 7)
+        try ring.change()
+        try ring.change()
         let store = try #require(ring.store as? InMemoryRecordStore)
         store.records = try records(commit: copy, newID: true)
         ring.lock()
@@ -45,11 +45,11 @@ extension RollbackTests {
         let state = SeenState(try fixture.ring.header(of: fork), of: fork, keys: keys, mark: .none)
         let bytes = try DeviceFileRecord.encode(state, store: fork.identifier, key: keys.deviceFile)
         commitNumberStore.records.withLock { $0[fork.identifier] = bytes }
-        try ring.raiseCommit(above: 6)
+        try ring.change()
         try ring.keepCommitNumber()
         #expect(commitNumberStore.load(for: fork.identifier) == bytes)
         // A larger number is stored, as always.
-        try ring.raiseCommit(above: 7)
+        try ring.change()
         try ring.keepCommitNumber()
         #expect(try kept() == 8)
     }

@@ -66,12 +66,12 @@ final class DigestLedger: TransactionEnding {
     /// Checked in every transaction.
     let indexes = SharedIndexTrust()
 
-    /// Sets the keys of the header, the number of the next new row, and the state of the store (nil for a new store and for
-    /// a damaged header). Later calls have no effect.
-    func adopt(_ keys: HeaderKeys, nextRow: RowID, last: SeenState?) {
+    /// Sets the keys of the header, the number of the next new row, the state of the store (nil for a new store and for
+    /// a damaged header), and the tag of this device (nil for a new store). Later calls have no effect.
+    func adopt(_ keys: HeaderKeys, nextRow: RowID, last: SeenState?, device: [UInt8]? = nil) {
         state.withLock { state in
             guard state.keys == nil else { return }
-            (state.keys, state.nextRow, state.last) = (keys, nextRow, last)
+            (state.keys, state.nextRow, state.last, state.marks.device) = (keys, nextRow, last, device)
         }
     }
 
@@ -167,13 +167,13 @@ final class DigestLedger: TransactionEnding {
     private func writeMark(
         of header: StoreHeader, _ writer: any RecordWriter, _ digest: RowDigest
     ) throws(KeychainFault) {
-        guard let tag = state.withLock({ $0.marks.device(isEnd: $0.pending.isEndOfSession) }) else { return }
+        guard let tag = state.withLock({ $0.marks.device(isRequired: $0.pending.requiresMark) }) else { return }
         let writer = DigestingWriter(writer, digest: digest, ledger: self)
         let mark = try nilIfDamaged { () throws(KeychainFault) -> DeviceMark? in
             let records = try KeySnapshot(writer)
             try writer.verifyKeys(records)
             guard var device = records.devices.first(where: { $0.tag == tag }) else { return nil }
-            device.mark = DeviceMark(commit: header.commit, commitID: header.commitID)
+            device.mark = DeviceMark(of: header)
             try writer.put(device)
             return device.mark
         }
@@ -187,7 +187,7 @@ final class DigestLedger: TransactionEnding {
             defer { (state.pending, state.newMark) = (DigestDelta(), nil) }
             guard isCommitted else { return nil }
             state.last = state.next ?? state.last
-            state.marks.didCommit(isMarked: state.newMark != nil, isEnd: state.pending.isEndOfSession)
+            state.marks.didCommit(isMarked: state.newMark != nil, isRequired: state.pending.requiresMark)
             if let keys = state.pending.rotation {
                 state.rotate(to: keys)
             } else {
@@ -202,9 +202,9 @@ final class DigestLedger: TransactionEnding {
 
     // MARK: Marks
 
-    /// Begins a session of a device. Its first transaction writes the mark of the device, and
+    /// Begins a session of the device. Its first transaction writes the mark of the device, and
     /// ``needsMark`` is set by later ones.
-    func beginSession(of device: [UInt8]) { state.withLock { $0.marks.begin(device: device) } }
+    func beginSession() { state.withLock { $0.marks.begin() } }
 
     /// Whether the store was changed since the last mark, so that the end of the session writes one.
     var needsMark: Bool { state.withLock { $0.marks.isOutdated } }

@@ -103,8 +103,8 @@ struct DigestDelta: Sendable {
     /// The device that runs a rekey from now on, or 0; nil if that does not change.
     private(set) var rekeyDevice: Int64?
 
-    /// Whether the transaction ends a session, so that the device writes its mark.
-    private(set) var isEndOfSession = false
+    /// Whether the device writes its mark, although this is not the first change of a session.
+    private(set) var requiresMark = false
     /// The change of the number of bytes of past values.
     private(set) var pastBytes: Int64 = 0
 
@@ -124,7 +124,7 @@ struct DigestDelta: Sendable {
 
     mutating func rotate(to keys: HeaderKeys) { rotation = keys }
     mutating func setRekeyDevice(_ device: Int64) { rekeyDevice = device }
-    mutating func endSession() { isEndOfSession = true }
+    mutating func requireMark() { requiresMark = true }
     mutating func raiseCommit(above number: Int64) { commitFloor = max(commitFloor, number) }
     mutating func add(pastBytes: Int64) { self.pastBytes &+= pastBytes }
     mutating func touch(_ directory: RowID) { touched.insert(directory) }
@@ -135,7 +135,7 @@ struct DigestDelta: Sendable {
         isIncomplete = isIncomplete || other.isIncomplete
         rotation = other.rotation ?? rotation
         rekeyDevice = other.rekeyDevice ?? rekeyDevice
-        isEndOfSession = isEndOfSession || other.isEndOfSession
+        requiresMark = requiresMark || other.requiresMark
         raiseCommit(above: other.commitFloor)
         add(pastBytes: other.pastBytes)
     }

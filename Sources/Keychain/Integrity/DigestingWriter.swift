@@ -156,8 +156,8 @@ final class DigestingWriter: RecordWriter {
     /// Requires that the commit has a number above this one.
     func raiseCommit(above number: Int64) { difference.raiseCommit(above: number) }
 
-    /// Requires that the transaction writes the mark of this device, because it ends a session.
-    func endSession() { difference.endSession() }
+    /// Requires that the transaction writes the mark of this device: it ends a session, or makes this copy the newest one.
+    func requireMark() { difference.requireMark() }
 
     /// Sets the device that runs a rekey; 0 at its end.
     func setRekeyDevice(_ device: Int64) { difference.setRekeyDevice(device) }

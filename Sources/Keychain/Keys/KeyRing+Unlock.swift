@@ -93,7 +93,7 @@ extension KeyRing {
         let hasPassphrase = try records.hasPassphrase(userKey: userKey)
         let complete = try enrolled(records, hasPassphrase, renewed: renewed, keys: keys)
         let table = try complete.table(tag: deviceTag, hasPassphrase: hasPassphrase, keys: keys)
-        if commitNumberStore != nil, !isExamination { ledger.beginSession(of: deviceTag) }
+        if commitNumberStore != nil, !isExamination { ledger.beginSession() }
         try install(
             table, master: master,
             rekey: RekeyOwner(header?.rekeyDevice ?? 0, thisDevice: complete.device(tag: deviceTag)), began: began)
@@ -124,7 +124,8 @@ extension KeyRing {
         }
         let mark = records.mark(tag: deviceTag)
         ledger.adopt(
-            keys, nextRow: next, last: header.map { SeenState($0, of: records.store, keys: keys, mark: mark) })
+            keys, nextRow: next, last: header.map { SeenState($0, of: records.store, keys: keys, mark: mark) },
+            device: deviceTag)
         return header
     }
 

@@ -11,6 +11,9 @@ package struct DeviceMark: Hashable, Sendable {
         self.commitID = commitID
     }
 
+    /// Creates the mark that the transaction of a header writes.
+    init(of header: StoreHeader) { self.init(commit: header.commit, commitID: header.commitID) }
+
     /// The mark of a device that has changed nothing yet.
     package static let none = DeviceMark(commit: 0, commitID: [UInt8](repeating: 0, count: StoreHeader.commitIDCount))
 }

@@ -4,9 +4,16 @@ import Synchronization
 extension KeychainRepair {
     /// Copies keys unchanged, because only some devices can open them. If two have one identity, copies a key that can
     /// be opened.
-    func copyKeys(from reader: any RecordReader, to writer: DigestingWriter) throws(KeychainFault) {
+    ///
+    /// - Parameter mark: The new mark of this device, which accepts the copy then, even if its state cannot be stored.
+    func copyKeys(
+        from reader: any RecordReader, to writer: DigestingWriter, mark: DeviceMark
+    ) throws(KeychainFault) {
         for slot in try reader.slots() { try writer.put(slot) }
-        for device in try reader.devices() { try writer.put(device) }
+        for var device in try reader.devices() {
+            if device.tag == keys.deviceTag { device.mark = mark }
+            try writer.put(device)
+        }
         let device = try KeySnapshot(reader).device(tag: keys.deviceTag)
         for key in try reader.classKeys() where !keys.mismatchedKeys.contains(key) {
             if key.device == device, try isSuperseded(key) { continue }

@@ -58,10 +58,11 @@ package struct KeychainRepair: Sendable {
         let digest = try keys.ledger.digest()
         try store.read { (reader) throws(KeychainFault) in
             let record = try reader.store()
+            let header = try numberedHeader(after: findings.header)
             var written = Written()
             try written.add(to: copy, digest) { (writer) throws(KeychainFault) in
                 try writer.put(record)
-                try copyKeys(from: reader, to: writer)
+                try copyKeys(from: reader, to: writer, mark: DeviceMark(of: header))
                 try putDirectories(findings, to: writer)
             }
             try written.add(findings.inspection.items, to: copy, digest) { (id, writer) throws(KeychainFault) in
@@ -73,17 +74,25 @@ package struct KeychainRepair: Sendable {
                 guard let (past, secret) = try reader.pastWithSecret(id: id) else { throw .decode }
                 try writer.put(past, secret: secret)
             }
-            let sealed = try digest.sealed(try header(findings, written), for: record)
+            let sealed = try digest.sealed(complete(header, findings, written), for: record)
             try copy.write { (writer) throws(KeychainFault) in try writer.put(sealed) }
         }
     }
 
-    /// Returns the header of the copy. It keeps the settings of a header that can be opened.
-    private func header(_ findings: RepairFindings, _ written: Written) throws(KeychainFault) -> StoreHeader {
-        var header = findings.header ?? StoreHeader()
-        header.storeTime = max(header.storeTime, findings.header == nil ? findings.inspection.storeTime : 0)
+    /// Returns the header of the copy without its sums. It keeps the settings of a header that can be opened.
+    private func numberedHeader(after old: StoreHeader?) throws(KeychainFault) -> StoreHeader {
+        var header = old ?? StoreHeader()
         header.advance()
-        header.commit = try nextCommit(after: findings.header)
+        header.commit = try nextCommit(after: old)
+        return header
+    }
+
+    /// Returns the header of the copy.
+    private func complete(
+        _ header: StoreHeader, _ findings: RepairFindings, _ written: Written
+    ) throws(KeychainFault) -> StoreHeader {
+        var header = header
+        header.storeTime = max(header.storeTime, findings.header == nil ? findings.inspection.storeTime : 0)
         header.nextRow = findings.recovery.nextRow
         header.sums = written.sums
         header.past.bytes = written.pastBytes

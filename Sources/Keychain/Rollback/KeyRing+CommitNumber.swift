@@ -59,11 +59,14 @@ extension KeyRing {
         try raiseCommit(above: keptCommitNumber() ?? 0)
     }
 
-    /// Writes a transaction with a number above `number` and above that of the last one. Changes nothing on a read-only
-    /// medium.
+    /// Writes a transaction with a number above `number` and above that of the last one, and with the mark of this device, which
+    /// accepts this copy then, even if its state cannot be stored. Changes nothing on a read-only medium.
     package func raiseCommit(above number: Int64) throws(KeychainFault) {
         do throws(KeychainFault) {
-            try store.write(by: ledger) { (writer) throws(KeychainFault) in writer.raiseCommit(above: number) }
+            try store.write(by: ledger) { (writer) throws(KeychainFault) in
+                writer.raiseCommit(above: number)
+                writer.requireMark()
+            }
         } catch .readOnly {
             return
         }
@@ -107,7 +110,9 @@ extension KeyRing {
     /// remains, and the next call tries again.
     private func endSession() {
         guard ledger.needsMark else { return }
-        try? store.write(by: ledger) { (writer) throws(KeychainFault) in writer.endSession() }
+        try? store.write(by: ledger) { (writer) throws(KeychainFault) in writer.requireMark() }
+        // The lock has erased it before.
+        store.eraseLogSoon()
     }
 
     /// Stores the last durable state of the store, unless it is stored already. The header keys are known.

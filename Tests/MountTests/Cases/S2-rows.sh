@@ -96,7 +96,7 @@ refused() {
 }
 edit 'db.execute("DELETE FROM class_key WHERE purpose = 12")'; cp "$KEYCHAIN" "$CASE_DIR/edited"
 refused "a removed class key" "$missing"
-edit 'put("device", (9, os.urandom(16)))'; cp "$KEYCHAIN" "$CASE_DIR/edited"
+edit 'put("device", (9, os.urandom(16), 0, bytes(16)))'; cp "$KEYCHAIN" "$CASE_DIR/edited"
 refused "an added device" 'Rows exist that were never committed: 1'
 
 # An older long secret alone: no other row changes, but it is never opened for the wrong item (S4).
