@@ -16,7 +16,7 @@ final class DigestLedger: TransactionEnding {
         var next: SeenState?
         /// Whether another copy was written over the store.
         var isOverwritten = false
-        var marks = MarkSchedule()
+        var marks = MarkSchedule(device: nil)
         /// The mark that the open transaction writes.
         var newMark: DeviceMark?
         /// The number of the next new row, from the first unlock on.
@@ -71,7 +71,8 @@ final class DigestLedger: TransactionEnding {
     func adopt(_ keys: HeaderKeys, nextRow: RowID, last: SeenState?, device: [UInt8]? = nil) {
         state.withLock { state in
             guard state.keys == nil else { return }
-            (state.keys, state.nextRow, state.last, state.marks.device) = (keys, nextRow, last, device)
+            (state.keys, state.nextRow, state.last) = (keys, nextRow, last)
+            state.marks = MarkSchedule(device: device)
         }
     }
 

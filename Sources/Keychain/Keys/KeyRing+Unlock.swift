@@ -7,8 +7,9 @@ extension KeyRing {
     ///
     /// - Parameter acceptingRollback: At the first unlock, whether to accept a store that is older than the state that
     ///   this device has seen.
-    /// - Throws: `rolledBack`, `forked`, `missingChanges`, `untrustedCommitNumber`, `missingCommitNumber`, `authFailed`, `unacceptableCost`, `allocate`; `decode` if the
-    ///   store's own keys are damaged; `interactionNotAllowed` after a lock in the meantime, which takes precedence;
+    /// - Throws: `rolledBack`, `forked`, `missingChanges`, `untrustedCommitNumber`, `missingCommitNumber`, `authFailed`,
+    ///   `unacceptableCost`, `allocate`; `decode` if the store's own keys are damaged; `interactionNotAllowed` after a lock
+    ///   in the meantime, which takes precedence;
     ///   `notAvailable` after ``close()``; the errors of the store.
     package func unlock(
         passphrase: borrowing SecretBytes, acceptingRollback: Bool = false

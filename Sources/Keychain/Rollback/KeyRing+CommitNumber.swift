@@ -17,8 +17,9 @@ extension KeyRing {
     ///
     /// - Parameter header: Nil for a damaged header in an examination.
     /// - Throws: `rolledBack` for an older store, `replacedUserKey` for one with an older user key, `forked` and
-    ///   `missingChanges` for another copy, `untrustedCommitNumber` for a file that is not authentic for it and `missingCommitNumber` for a missing one, unless
-    ///   accepted; `decode` for a damaged header unless accepted; `deviceFile` for a file that cannot be read.
+    ///   `missingChanges` for another copy, `untrustedCommitNumber` for a file that is not authentic for it and
+    ///   `missingCommitNumber` for a missing one, unless accepted; `decode` for a damaged header unless accepted;
+    ///   `deviceFile` for a file that cannot be read.
     func checkRollback(
         _ records: KeySnapshot, userKey: borrowing SecretBytes, keys: HeaderKeys, header: StoreHeader?,
         acceptingRollback: Bool
@@ -111,7 +112,7 @@ extension KeyRing {
     private func endSession() {
         guard ledger.needsMark else { return }
         try? store.write(by: ledger) { (writer) throws(KeychainFault) in writer.requireMark() }
-        // The lock has erased it before.
+        // The lock has erased the log before this transaction.
         store.eraseLogSoon()
     }
 

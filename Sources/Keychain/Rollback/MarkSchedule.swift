@@ -3,13 +3,15 @@
 /// must not make different ones of them.
 struct MarkSchedule {
     /// The tag of the device, from the first unlock on.
-    var device: [UInt8]?
+    private let device: [UInt8]?
     /// Whether the device has a file in which it keeps the mark, so that sessions are marked.
     private var isActive = false
     /// Whether the next transaction is the first one after an unlock.
     private var isDue = false
     /// Whether the store was changed since the last mark.
     private(set) var isOutdated = false
+
+    init(device: [UInt8]?) { self.device = device }
 
     /// Begins a session. The changes of the unlock itself are not part of it.
     mutating func begin() { (isActive, isDue) = (true, true) }
