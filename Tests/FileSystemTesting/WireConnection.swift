@@ -24,6 +24,7 @@ public final class WireConnection: Sendable {
 
     private struct State {
         var waiting: [UInt64: PendingReply] = [:]
+        var interrupts: Set<UInt64> = []
         var notifications: [Notification] = []
         var replies = 0
         var unexpected = 0
@@ -94,7 +95,9 @@ public final class WireConnection: Sendable {
 
     /// Sends what has no answer: FORGET, BATCH_FORGET, INTERRUPT.
     public func post(_ request: WireRequest) {
-        _ = send(request.message(unique: nextUnique.add(2, ordering: .relaxed).oldValue))
+        let unique = nextUnique.add(2, ordering: .relaxed).oldValue
+        if request.opcode == FUSE_INTERRUPT.rawValue { state.withLock { _ = $0.interrupts.insert(unique) } }
+        _ = send(request.message(unique: unique))
     }
 
     /// Sends bytes unchanged; a reply counts as unexpected unless a request waits for it.
@@ -130,7 +133,10 @@ public final class WireConnection: Sendable {
             }
             state.replies += 1
             let pending = state.waiting.removeValue(forKey: header.unique)
-            if pending == nil { state.unexpected += 1 }
+            // libfuse may ask for the repetition of an interrupt whose request it does not know (fuse.rst, "Interrupting
+            // filesystem operations").
+            let isRepetition = header.error == -EAGAIN && state.interrupts.remove(header.unique) != nil
+            if pending == nil, !isRepetition { state.unexpected += 1 }
             return pending
         }
         pending?.put(Reply(error: -header.error, body: body))

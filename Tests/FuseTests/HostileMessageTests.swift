@@ -64,6 +64,12 @@ import Testing
         session.wire.connection.post(WireRequest(FUSE_NOTIFY_REPLY))
         try isAlive()
         #expect(session.wire.connection.unexpectedReplies == 0)
+        // The next request makes libfuse ask for a repetition of an interrupt whose request it does not know.
+        var interrupt = WireRequest(FUSE_INTERRUPT)
+        interrupt.append(bytes: [1] + [UInt8](repeating: 0, count: 7))
+        session.wire.connection.post(interrupt)
+        try isAlive()
+        #expect(session.wire.connection.unexpectedReplies == 0)
     }
 
     @Test func unknownAndUnwanted() throws {
