@@ -24,12 +24,26 @@ extension Transaction {
         return try addDirectory(.container(key.scope), in: parent, file: file)
     }
 
+    /// Requires that no directory has lost its parent, before a container or a group is created: the lost one may have had
+    /// that name, and its entries would be taken for absent. Reads all directories, unless all rows are verified.
+    private func checkParents() throws(KeychainFault) {
+        guard keychain.keys.verification.integrity != .verified else { return }
+        var (known, parents): (Set<RowID>, Set<RowID>) = ([.none], [])
+        try writer.forEachReadableDirectory { (row) throws(KeychainFault) in
+            known.insert(row.id)
+            parents.insert(row.parent)
+        }
+        guard parents.isSubset(of: known) else { throw .decode }
+    }
+
     /// Adds a directory with its own row.
     ///
-    /// - Throws: ``KeychainFault/duplicateItem`` for the key of another directory.
+    /// - Throws: ``KeychainFault/duplicateItem`` for the key of another directory; `decode` for a container or a group while
+    ///   directories lack their parents.
     package func addDirectory(
         _ key: Directory.Key, in parent: RowID, file: PosixAttributes
     ) throws(KeychainFault) -> Directory {
+        if case .service = key {} else { try checkParents() }
         let id = try keychain.reserveRowID()
         // A row with an unused number is a damage.
         guard try writer.directory(id: id) == nil else { throw .decode }
