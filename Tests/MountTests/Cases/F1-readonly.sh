@@ -2,6 +2,8 @@
 # reading works.
 # users: root
 . "${0%/*}/lib.sh"
+# A copy of the mount in the namespace of another case would keep the file system, which is read-only after the error.
+private_mounts
 disk="$CASE_DIR/disk"; mkdir "$disk"
 truncate -s 16M "$CASE_DIR/image"; mkfs.ext4 -q -F "$CASE_DIR/image"
 mount -o loop,errors=remount-ro "$CASE_DIR/image" "$disk"
