@@ -7,7 +7,7 @@ run_case() {
     shift 2
     directory=$(mktemp -d "$WORK/case.XXXXXX")
     chmod 755 "$directory"
-    cp "$ROOT"/Tests/MountTests/Cases/* "$ROOT/docs/locking.md" "$directory"
+    cp "$ROOT"/Tests/MountTests/Cases/* "$ROOT"/docs/{locking,exit-codes}.md "$directory"
     [ -e "$directory/${script##*/}" ] || cp "$script" "$directory"
     cp -r "$ROOT/Tests/StoreFormat" "$ROOT/share" "$BUILD/SecItemProgram" "$KEYCHAINFS" "$directory"
     if [ "$account" = user ] && [ "$(id -u)" = 0 ]; then
