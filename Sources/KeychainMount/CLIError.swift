@@ -129,8 +129,8 @@ extension CLIError {
                 """
                 \(path) is ANOTHER COPY than the one that this device has changed last (commit \(mark)): it lacks these \
                 changes, because another machine has changed a copy without them. It stays locked. Look for the copy with them: \
-                a conflict copy or an earlier version of the file, or a backup. 'keychainfs mount -o ro --accept-rollback' shows \
-                what is in a copy, and changes nothing. To continue with this one, 'keychainfs mount --accept-rollback'.
+                a conflict copy or an earlier version of the file, or a backup. 'keychainfs mount -o ro --accept-rollback --keychain \
+                ./COPY DIRECTORY' shows what is in a copy, and changes nothing. To continue with this one, 'keychainfs mount --accept-rollback'.
                 """)
         case .missingCommitNumber:
             self.init(

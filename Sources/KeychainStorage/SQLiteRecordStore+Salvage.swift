@@ -98,7 +98,6 @@ private struct Salvage {
     /// The columns that show which of two rows with one number is newer.
     private static let ages = [
         "item": ("version", 2), "directory": ("version", 2), "past": ("master_key_generation", 3),
-        "device": ("mark", 2),
     ]
     private static let uniqueIndexes = ["directory_tag", "directory_always_tag", "item_tag", "item_always_tag"]
 

@@ -44,6 +44,21 @@ struct RepairedKeyTests {
         }
     }
 
+    @Test("S2: the repaired keychain has the mark of this device, above each number that it has seen, and those of others")
+    func mark() throws {
+        let devices = try TwoDevices()
+        try devices.session(1, changes: 2)
+        devices.copy(from: 1, to: 0)
+        try devices.session(0, changes: 1)
+        let seen = try devices.commit(0)
+        let copy = try repaired(devices.stores[0].records)
+        #expect(try #require(copy.deviceRecords[1]).mark.commit > seen)
+        #expect(copy.deviceRecords[2]?.mark == devices.stores[0].records.deviceRecords[2]?.mark)
+        // Although the device could not note the repair.
+        devices.stores[0].records = copy
+        #expect(try devices.refusal(0) == nil)
+    }
+
     @Test("M20: all class keys have a newer generation, and the slot with a damaged recipient stays")
     func generations() throws {
         let fixture = try DigestFixture()

@@ -43,7 +43,10 @@ extension Transaction {
     package func addDirectory(
         _ key: Directory.Key, in parent: RowID, file: PosixAttributes
     ) throws(KeychainFault) -> Directory {
-        if case .service = key {} else { try checkParents() }
+        switch key {
+        case .service: break
+        case .container, .group, .unsupported: try checkParents()
+        }
         let id = try keychain.reserveRowID()
         // A row with an unused number is a damage.
         guard try writer.directory(id: id) == nil else { throw .decode }
