@@ -44,7 +44,7 @@ struct RepairedKeyTests {
         }
     }
 
-    @Test("S2: the repaired keychain has the mark of this device, above each number that it has seen, and those of others")
+    @Test("S2: a repaired keychain has a new mark of this device, and those of other devices")
     func mark() throws {
         let devices = try TwoDevices()
         try devices.session(1, changes: 2)
