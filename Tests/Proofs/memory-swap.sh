@@ -34,9 +34,12 @@ exec 7<> "$D/staged"; printf '%scontent' "$TOKEN" >&7; exec 8< "$D/item1"; head 
 search() { sync; dd if="$AREA" iflag=direct bs=1M status=none | grep -aoE "$TOKEN[a-z]+" | sort | uniq -c || true; }    # some cut at the end of a page
 for state in unlocked locked; do
     [ $state = unlocked ] || "$KEYCHAINFS" lock "$MNT"
-    for megabytes in 64 48 32 24 16 12; do echo $((megabytes << 20)) > "$HERE_GROUP/$LIMIT" 2> /dev/null || true; done
+    for megabytes in 64 48 32 24 16 12 8 6 4; do    # no lower than necessary: below its locked memory the daemon would be killed
+        echo $((megabytes << 20)) > "$HERE_GROUP/$LIMIT" 2> /dev/null || true
+        swapped=$(sed -n 's/^VmSwap:[[:space:]]*//p' "/proc/$pid/status")
+        ! { [ "${swapped%% *}" -gt 100 ] && search | grep -q control; } || break
+    done
     wait_until 60 eval 'search | grep -q control'
-    swapped=$(sed -n 's/^VmSwap:[[:space:]]*//p' "/proc/$pid/status")
     [ "${swapped%% *}" -gt 100 ] || fail "nothing of the daemon was swapped out: $swapped"
     found=$(search); echo "$state: $swapped of the daemon in the swap area; found: $(echo $found)"
     ! grep -q -e content -e passphrase <<< "$found" || fail "$state: in the swap area: $found"
