@@ -48,8 +48,9 @@ let package = Package(
         .executableTarget(
             name: "keychainfs",
             dependencies: [
-                "KeychainMount", "DeviceState", "Keychain", "LinuxSupport", "CWipingMalloc", argumentParser, logging,
-                system,
+                "KeychainCommands", "KeychainMount", "DeviceState", "Keychain", "LinuxSupport", "SecretCrypto",
+                "CWipingMalloc",
+                argumentParser, logging, system,
             ],
             swiftSettings: strict),
         // The program's allocator: wipes what it frees. Never linked into a library.
@@ -60,6 +61,15 @@ let package = Package(
             swiftSettings: adapter),
         // The declarations of Apple's LocalAuthentication; each authentication fails. Its API has pointers.
         .target(name: "LocalAuthentication", swiftSettings: adapter),
+        // The commands that read and write items: ordinary clients of a mount.
+        .target(
+            name: "KeychainCommands",
+            dependencies: [
+                "KeychainMount", "Fuse", "LinuxSupport", "KeychainTree", "KeychainConnection", "FileSystemCore",
+                "Keychain",
+                "SecretCrypto", system,
+            ],
+            swiftSettings: strict),
         // Composition: the only target that knows both the file system and the store.
         .target(
             name: "KeychainMount",
@@ -254,6 +264,9 @@ let package = Package(
                 "KeychainMount", "DeviceState", "KeychainTree", "FileSystemCore", "FileSystemTesting", "Keychain",
                 "KeychainStorage", "KeychainTesting", "SecretCrypto", "LinuxSupport", system,
             ],
+            swiftSettings: testing),
+        .testTarget(
+            name: "KeychainCommandsTests", dependencies: ["KeychainCommands", "KeychainMount", "Keychain"],
             swiftSettings: testing),
         // Test support: a keychain in memory for the SecItem functions of a test.
         .target(

@@ -5,13 +5,15 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 # The number of the last promise of each kind: T1 to T6, F1 to F10, ...
 LAST = {"T": 6, "F": 10, "X": 5, "L": 6, "S": 8, "H": 6}
-ALL = [f"{letter}{number}" for letter, last in LAST.items() for number in range(1, last + 1)]
+# Promises of commands: some numbers are not used.
+COMMANDS = [1, 13, 17, 18, 19, 20]
+ALL = [f"{letter}{number}" for letter, last in LAST.items() for number in range(1, last + 1)] + [f"E{n}" for n in COMMANDS]
 
 
 def named(text):
     """The promises that a text names: 'F1-F3, S4' is F1, F2, F3 and S4."""
     found = set()
-    for letter, first, last in re.findall(r"\b([A-Z])(\d+)(?:[-–][A-Z]?(\d+))?", text):
+    for letter, first, last in re.findall(r"\b([A-Z])(\d+)\b(?:[-–][A-Z]?(\d+)\b)?", text):
         found |= {f"{letter}{number}" for number in range(int(first), int(last or first) + 1)}
     return found & set(ALL)
 

@@ -32,3 +32,8 @@ int open_inode(const char *path) {
     int descriptor = open(path, O_PATH | O_CLOEXEC);
     return descriptor < 0 ? -errno : descriptor;
 }
+
+int open_directory(int directory, const char *name, bool follows_link) {
+    int descriptor = openat(directory, name, O_PATH | O_DIRECTORY | O_CLOEXEC | (follows_link ? 0 : O_NOFOLLOW));
+    return descriptor < 0 ? -errno : descriptor;
+}

@@ -1,6 +1,6 @@
 import LinuxSupport
-import SecretCrypto
-import SystemPackage
+package import SecretCrypto
+package import SystemPackage
 
 /// A client's open control file of a mount (contract, section 9). Its calls block until the daemon replies, so they
 /// belong on a thread that other threads wait for with a timeout.
@@ -68,7 +68,7 @@ struct OpenControlFile: ~Copyable {
 
 extension CryptoError {
     /// ENOMEM if the locked memory is exhausted.
-    var errno: Errno {
+    package var errno: Errno {
         switch self {
         case .io(let code): Errno(rawValue: code)
         case .outOfMemory, .outOfSecretMemory: .noMemory

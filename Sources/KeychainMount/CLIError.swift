@@ -40,8 +40,12 @@ package enum ExitCode: Int32, CaseIterable, Sendable {
     case slotRefused = 25
     /// There is no such item.
     case notFound = 26
+    /// The name, the value or the attribute is not possible there, or is not what the command needs.
+    case impossible = 29
     /// The daemon of a mount does not respond.
     case noAnswer = 30
+    /// A mode or an owner denies the access.
+    case noPermission = 31
     /// A signal has ended the progress display; the operation continues. 128 plus SIGINT, as in shells.
     case interrupted = 130
     /// An invalid command line; EX_USAGE of sysexits(3).

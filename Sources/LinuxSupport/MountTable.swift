@@ -11,6 +11,8 @@ public struct MountTable: Sendable {
         public let deviceMinor: Int
         /// The device number, such as `8:3`: its name in /sys/dev/block.
         public let device: String
+        /// The directory or file of the file system that is visible at the mount point: `/`, or a part of it in a bind mount.
+        public let root: String
         /// The mount point, relative to the root of this process.
         public let path: String
         /// The type: `fuse.keychainfs`, `ext4`, …
@@ -92,7 +94,8 @@ extension MountTable.Entry {
             let minor = Int(fields[2].drop { $0 != ":" }.dropFirst())
         else { return nil }
         self.init(
-            identifier: identifier, parent: parent, deviceMinor: minor, device: fields[2], path: fields[4],
+            identifier: identifier, parent: parent, deviceMinor: minor, device: fields[2], root: fields[3],
+            path: fields[4],
             type: fields[dash + 1], source: fields[dash + 2],
             isReadOnly: fields[5].split(separator: ",").first == "ro",
             options: fields.dropFirst(dash + 3).first?.split(separator: ",").map(String.init) ?? [])

@@ -139,7 +139,7 @@ struct ShowCommand: ParsableCommand {
     func validate() throws { try requireFileName(file, of: "item") }
 
     func run() throws {
-        try reporting { () throws(CLIError) in
+        try reporting(withoutProc: .notMounted) { () throws(CLIError) in
             let description = try ItemDescription(file: file)
             try Console.result(json ? description.jsonText : description.text)
         }

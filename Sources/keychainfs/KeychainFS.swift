@@ -21,7 +21,7 @@ struct KeychainFS: ParsableCommand {
         version: "0.1.0",
         subcommands: [
             CreateCommand.self, MountCommand.self, UnmountCommand.self, LockCommand.self, UnlockCommand.self,
-            StatusCommand.self, ShowCommand.self, SearchCommand.self,
+            StatusCommand.self, AddCommand.self, GetCommand.self, ShowCommand.self, SearchCommand.self,
             CheckCommand.self,
             BackupCommand.self, RestoreCommand.self, SlotCommand.self, RekeyCommand.self, DoctorCommand.self,
             WatchdogCommand.self, MountHelperCommand.self, CompleteCommand.self,
@@ -37,7 +37,7 @@ struct KeychainFS: ParsableCommand {
             ProgramArguments.all, commands: configuration.subcommands.map { $0._commandName } + ["help"])
         let words = Array(ProgramArguments.all.dropFirst())
         if helper.arguments == nil { checkCommand(words) }
-        main(helper.arguments ?? words)
+        main(helper.arguments ?? OptionalValues().completed(words))
     }
 
     /// Without a command: prints the mounted keychains if standard output is a terminal, otherwise the help.

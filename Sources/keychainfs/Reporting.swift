@@ -1,6 +1,8 @@
 import ArgumentParser
 import Foundation
+import Glibc
 import KeychainMount
+import SecretCrypto
 
 /// The output of commands: messages on standard error, results on standard output.
 enum Console {
@@ -14,18 +16,29 @@ enum Console {
         do {
             try FileHandle.standardOutput.write(contentsOf: Data((text + terminator).utf8))
         } catch {
-            throw CLIError(.failure, "The result cannot be written to standard output.")
+            throw unwritten
         }
     }
+
+    /// Prints a secret, bytes unchanged, directly from locked memory.
+    static func result(_ secret: borrowing SecretBytes) throws(CLIError) {
+        guard (try? secret.write(to: STDOUT_FILENO)) != nil else { throw unwritten }
+    }
+
+    private static let unwritten = CLIError(.failure, "The result cannot be written to standard output.")
 }
 
 /// Runs a command. A failure ends the process with one message and its documented exit code.
 ///
-/// - Parameter hasSecrets: Whether the process will contain a passphrase or keys. It is hardened before.
-func reporting(hasSecrets: Bool = false, _ body: () throws(CLIError) -> Void) throws {
+/// - Parameters:
+///   - hasSecrets: Whether the process will contain a secret, a passphrase or keys. It is hardened before.
+///   - withoutProc: The exit code if /proc is not mounted.
+func reporting(
+    hasSecrets: Bool = false, withoutProc: KeychainMount.ExitCode = .failure, _ body: () throws(CLIError) -> Void
+) throws {
     ProcessSetup.run(hasSecrets: hasSecrets)
     do throws(CLIError) {
-        try ProcessSetup.requireProc()
+        try ProcessSetup.requireProc(withoutProc)
         try body()
     } catch {
         Console.message(error.message)

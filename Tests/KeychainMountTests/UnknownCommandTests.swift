@@ -53,8 +53,8 @@ struct UnknownCommandTests {
         "for a command of another tool, the corresponding one is suggested, with a quoted mount point",
         arguments: [
             ("umount", "'keychainfs unmount'"), ("ls", "ls '/home/a b/K'"), ("list", "ls '/home/a b/K'"),
-            ("insert", "'cat > '/home/a b/K'/generic-passwords/SERVICE/ACCOUNT'"),
-            ("cat", "'/home/a b/K'/generic-passwords"),
+            ("insert", "'keychainfs add SERVICE/NAME'"), ("cat", "'/home/a b/K'/generic-passwords"),
+            ("edit", "'keychainfs add --replace SERVICE/NAME'"),
             ("init", "'keychainfs create'"), ("passwd", "'slot change'"), ("fsck", "'keychainfs check'"),
         ])
     func foreign(word: String, advice: String) throws {

@@ -86,6 +86,27 @@ import Testing
         #expect(arena.bytesInUse == 0)
     }
 
+    @Test("E13: as many bytes as the limit are read into an arena of twice that size")
+    func descriptorsInSmallArena() throws {
+        let count = 1 << 20
+        var ends: [Int32] = [0, 0]
+        try #require(pipe(&ends) == 0)
+        let (reading, writing) = (ends[0], ends[1])
+        let writer = Background {
+            var rest = [UInt8](repeating: 7, count: count)[...]
+            while !rest.isEmpty {
+                let written = Array(rest).withUnsafeBytes { write(writing, $0.baseAddress, $0.count) }
+                guard written > 0 else { break }
+                rest = rest.dropFirst(written)
+            }
+            close(writing)
+        }
+        let secret = try SecretBytes.read(
+            from: reading, limit: count, in: SecretArena(capacity: 2 * count))
+        #expect(secret.count == count && writer.ends(within: 10))
+        close(reading)
+    }
+
     @Test func descriptorsThatFail() throws {
         let read = failure { _ = try SecretBytes.read(from: -1, limit: 10) }
         let write = failure { try secret([1]).write(to: -1) }

@@ -55,6 +55,10 @@ int open_inode(const char *path);
    those of open(2). Returns a descriptor, or a negative errno. Async-signal-safe. */
 int open_below(const char *directory, const char *name, int flags);
 
+/* Opens the directory `name` below the open directory (AT_FDCWD: a path) with O_PATH. Returns a descriptor, which the caller closes,
+   or a negative errno: ENOTDIR for a symbolic link that is not followed. */
+int open_directory(int directory, const char *name, bool follows_link);
+
 /* A message that is written without its sender, if the file is in this mount. */
 struct child_file_request_order { const void *bytes; size_t count; uint64_t mount, device; };
 /* The file, as for open_below, and whether the message is written to it. `order` is NULL unless the message is known before. */

@@ -3,11 +3,12 @@ import Glibc
 
 /// The descriptors 0, 1 and 2.
 public enum StandardDescriptors {
-    /// Opens /dev/null for each of them that is closed.
+    /// Opens /dev/null for each of them that is closed. Standard output cannot be written then: a result that the caller does
+    /// not get is a failure.
     public static func ensure() {
         for descriptor: Int32 in 0...2 where fcntl(descriptor, F_GETFD) < 0 {
             // open(2) uses the lowest free number, which is this one, because those below are open.
-            _ = unsafe open("/dev/null", O_RDWR)
+            _ = unsafe open("/dev/null", descriptor == STDOUT_FILENO ? O_RDONLY : O_RDWR)
         }
     }
 }

@@ -11,6 +11,11 @@ public enum ExtendedAttributes {
         return try unsafe sized { unsafe getxattr(path, name, $0, $1) }
     }
 
+    /// Sets the value of an attribute of an open file (fsetxattr(2)).
+    public static func set(_ name: String, to value: [UInt8], of file: FileDescriptor) throws(Errno) {
+        guard unsafe fsetxattr(file.rawValue, name, value, value.count, 0) == 0 else { throw Errno(rawValue: errno) }
+    }
+
     /// Returns the names of the attributes (listxattr(2)).
     public static func list(of path: String) throws(Errno) -> [[UInt8]] {
         let names = try unsafe sized { unsafe listxattr(path, $0?.assumingMemoryBound(to: CChar.self), $1) }

@@ -202,11 +202,12 @@ extension Directory {
     /// The directory's component of a path, with a slash.
     var pathComponent: String {
         switch key {
-        case .container(let scope): (scope.isSynchronizable ? "synchronizable/" : "") + scope.itemClass.folderName + "/"
+        case .container(let scope):
+            (scope.isSynchronizable ? FixedName.synchronizable + "/" : "") + scope.itemClass.folderName + "/"
         case .unsupported(let scope):
-            (scope.isSynchronizable ? "synchronizable/" : "") + scope.itemClass.folderName + "/"
+            (scope.isSynchronizable ? FixedName.synchronizable + "/" : "") + scope.itemClass.folderName + "/"
         case .group(let name):
-            "access-groups/" + String(decoding: CanonicalName(accessGroup: name).bytes, as: UTF8.self) + "/"
+            FixedName.accessGroups + "/" + String(decoding: CanonicalName(accessGroup: name).bytes, as: UTF8.self) + "/"
         case .service(let key): String(decoding: CanonicalName(service: key).bytes, as: UTF8.self) + "/"
         }
     }

@@ -2,6 +2,8 @@ import FileSystemCore
 import Foundation
 import Fuse
 import Keychain
+import KeychainConnection
+import LinuxSupport
 import SystemPackage
 
 /// All attributes of an item or a service directory in a mount, without its secret (X1).
@@ -47,11 +49,11 @@ package struct ItemDescription: Sendable {
     /// daemon responds: otherwise this process would block without reacting to signals (contract, L4). After the
     /// daemon's death the kernel's error would not be clear.
     private static func requireMount(_ file: String) throws(CLIError) {
-        guard let mountPoint = MountedKeychains.mountPoint(onTheWayTo: FilePath(file)) else {
+        guard let found = MountedKeychains.resolve(FilePath(file)) else {
             throw CLIError(
                 .notMounted, "\(file) is not in a mounted keychain. 'keychainfs mount' mounts one; name a file in it.")
         }
-        if let silence = MountClient(mountPoint: mountPoint).noResponseMessage() { throw silence }
+        try MountClient(mountPoint: found.mount.path, owner: .anyone).requireResponse()
     }
 
     private static func itemClass(_ bytes: [UInt8]) -> ItemClass? {
@@ -111,14 +113,7 @@ private struct AttributeReader {
         }
     }
 
-    private func failure(_ error: Errno) -> CLIError {
-        switch error {
-        case .noKey: CLIError(.locked, "\(file) is locked. Unlock the keychain with 'keychainfs unlock'.")
-        case .noSuchFileOrDirectory, .notDirectory: CLIError(.notFound, "There is no \(file).")
-        case .badMessage: CLIError(.damaged, "\(file) is damaged. 'keychainfs check' names everything that is damaged.")
-        default: CLIError(.failure, "\(file) cannot be read: \(error).")
-        }
-    }
+    private func failure(_ error: Errno) -> CLIError { CLIError(error, item: Printable.text(file)) }
 }
 
 extension Unicode.Scalar {

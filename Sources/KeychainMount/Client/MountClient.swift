@@ -55,14 +55,33 @@ package struct MountClient: Sendable {
         }
     }
 
-    /// Returns the error of a daemon that does not respond, or of a mount without a daemon; nil if it responds, even
-    /// with an error. Does not parse the response, because parsing JSON takes longer than the request.
-    func noResponseMessage() -> CLIError? {
+    /// Whether the daemon does not respond.
+    var isSilent: Bool {
         do throws(CLIError) {
-            _ = try statusJSON()
-            return nil
+            try requireResponse()
+            return false
         } catch {
-            return error.exitCode == .noAnswer || error.exitCode == .notMounted ? error : nil
+            return error.exitCode == .noAnswer
+        }
+    }
+
+    /// Fails if an entry of the kernel's table is not the owner's mount. Does not access it: another user's daemon may refuse
+    /// every request.
+    func requireOwner(of entry: MountTable.Entry) throws(CLIError) {
+        guard owner.requirement.accepts(entry) else { throw anotherUser(entry.fuseUserID ?? 0) }
+    }
+
+    /// Fails if the daemon does not respond or has ended, or it is not the owner's mount. An error that the daemon
+    /// reports is a response, and so is a missing control file: a bind mount of one directory has none. Does not parse
+    /// the status, because parsing JSON takes longer than the request.
+    package func requireResponse() throws(CLIError) {
+        do throws(ControlRequest.Failure) {
+            _ = try requestStatus(of: owner)
+        } catch .atOpen(.noSuchFileOrDirectory), .atOpen(.notDirectory), .atOpen(.permissionDenied) {
+            return
+        } catch {
+            if case .refused = error, !error.meansEndOfDaemon { return }
+            throw failure(error)
         }
     }
 
@@ -151,13 +170,7 @@ package struct MountClient: Sendable {
 
     private func failure(_ error: ControlRequest.Failure) -> CLIError {
         switch error {
-        case .untrusted(.anotherUser(let userID)):
-            CLIError(
-                .notMounted,
-                """
-                \(mountPoint) is the mount of another user (\(userID)), and gets none of your secrets. Root names that user \
-                with --owner or \(MountOwner.variable) to use it anyway.
-                """)
+        case .untrusted(.anotherUser(let userID)): anotherUser(userID)
         case .atOpen(.permissionDenied):
             CLIError(.notMounted, "\(mountPoint) belongs to another user; only that user can reach it.")
         case .atOpen(.noSuchFileOrDirectory), .atOpen(.notDirectory), .atOpen(.tooManySymbolicLinkLevels),
@@ -182,6 +195,15 @@ package struct MountClient: Sendable {
                 .failure,
                 "No process can be started to ask the daemon: \(errno). Limits of this shell ('ulimit -a') may be why.")
         }
+    }
+
+    private func anotherUser(_ userID: UInt32) -> CLIError {
+        CLIError(
+            .notMounted,
+            """
+            \(mountPoint) is the mount of another user (\(userID)), and gets none of your secrets. Root names that user \
+            with --owner or \(MountOwner.variable) to use it anyway.
+            """)
     }
 
     private func refusal(_ errno: Errno?) -> CLIError {

@@ -55,40 +55,37 @@ enum MountedKeychains {
     }
 
     /// Whether a directory, without symbolic links, is in a mount of a keychain.
-    static func contain(_ directory: String) -> Bool { mountPoint(above: directory) != nil }
-
-    /// Returns the mount point of the keychain that contains a path, which must be absolute and without symbolic links.
-    private static func mountPoint(above path: String) -> String? {
-        (try? MountTable.current()).flatMap { mountPoint(above: path, in: $0) }
+    static func contain(_ directory: String) -> Bool {
+        (try? MountTable.current())?.mount(holding: directory)?.type == type
     }
 
-    private static func mountPoint(above path: String, in table: MountTable) -> String? {
-        guard let mount = table.mount(holding: path), mount.type == type else { return nil }
-        return mount.path
-    }
-
-    /// Returns the mount point of the keychain to whose mount a path refers, possibly through symbolic links.
+    /// Finds the mounted keychain that contains the file to which a path refers, possibly through symbolic links. The file
+    /// need not exist.
     ///
     /// Resolves one component after another, up to the mount, because an access to its contents may block on its
-    /// daemon.
-    static func mountPoint(onTheWayTo path: FilePath) -> String? {
+    /// daemon. A keychain contains no symbolic links.
+    ///
+    /// - Returns: The mount, and the names from its mount point to the file; nil if no keychain contains it.
+    static func resolve(_ path: FilePath) -> (mount: MountTable.Entry, names: [String])? {
         guard let table = try? MountTable.current() else { return nil }
         var ahead = FilePath(FileManager.default.currentDirectoryPath).pushing(path)
         var links = 0
         var parent = FilePath("/")
+        var found: MountTable.Entry?
         while let name = ahead.components.first {
             ahead = FilePath(root: nil, ahead.components.dropFirst())
             parent = parent.appending(name).lexicallyNormalized()
-            if let mountPoint = mountPoint(above: parent.string, in: table) { return mountPoint }
-            guard let target = try? FileManager.default.destinationOfSymbolicLink(atPath: parent.string) else {
-                continue
-            }
+            found = table.mount(holding: parent.string).flatMap { $0.type == type ? $0 : nil }
+            guard found == nil, let target = try? FileManager.default.destinationOfSymbolicLink(atPath: parent.string)
+            else { continue }
             links += 1
             guard links <= linkLimit else { return nil }
             ahead = parent.removingLastComponent().pushing(FilePath(target)).pushing(ahead)
             parent = FilePath("/")
         }
-        return nil
+        return found.map { mount in
+            (mount, parent.components.dropFirst(FilePath(mount.path).components.count).map(\.string))
+        }
     }
 
     /// The kernel's limit on symbolic links (path_resolution(7)).

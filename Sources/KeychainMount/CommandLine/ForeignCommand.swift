@@ -11,10 +11,12 @@ enum ForeignCommand {
         case "ls", "list", "tree", "dir": return "A mounted keychain is a directory: 'ls \(directory)'."
         case "find", "grep", "query", "find-generic-password", "find-internet-password":
             return "Find items with 'keychainfs search'."
-        case "cat", "get", "read", "print", "lookup", "copy", "clip", "password":
-            return "The secret of an item is the contents of its file: 'cat \(item)'."
-        case "insert", "add", "set", "put", "store", "write", "edit", "add-generic-password", "add-internet-password":
-            return "Write the file of an item: 'cat > \(item)', then type the secret, Return, Ctrl-D."
+        case "cat", "read", "print", "lookup", "copy", "clip", "password":
+            return "Print the secret of an item with 'keychainfs get SERVICE/NAME', or 'cat \(item)'."
+        case "insert", "set", "put", "store", "write", "add-generic-password", "add-internet-password":
+            return "Add an item with 'keychainfs add SERVICE/NAME', or write its file."
+        case "edit":
+            return "Replace the secret of an item with 'keychainfs add --replace SERVICE/NAME', or edit its file."
         case "generate", "gen": return "Write random bytes: 'head -c 18 /dev/urandom | base64 > \(item)'."
         case "rm", "delete", "remove", "del", "delete-generic-password":
             return "Delete the file of an item: 'rm \(item)'."

@@ -1,7 +1,7 @@
 /// Text without effects on a terminal.
-enum Printable {
+package enum Printable {
     /// Replaces control characters, and characters that change the direction of text, with `\u{…}`.
-    static func text(_ text: String) -> String {
+    package static func text(_ text: String) -> String {
         var shown = ""
         for scalar in text.unicodeScalars {
             switch scalar.properties.generalCategory {

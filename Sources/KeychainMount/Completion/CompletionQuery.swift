@@ -4,6 +4,8 @@ enum CompletionQuery: Hashable, Sendable {
     case words([Completion])
     /// A file or a directory.
     case path
+    /// An item.
+    case item
     /// The name or the path of a keychain, or a directory.
     case keychain
     /// A directory, or the mount point of a keychain.
@@ -85,7 +87,7 @@ private struct CommandLineState {
         let parts = word.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
         guard let option = option(parts[0]), option.takesValue else { return }
         if parts.count == 1 {
-            pending = option
+            if OptionalValues.ofProgram[command.commandName]?[parts[0]] == nil { pending = option }
         } else if option.isCalled("--keychain") {
             keychain = parts[1]
         }
@@ -124,6 +126,7 @@ private struct CommandLineState {
     private func value(of argument: CommandTree.Argument, _ current: String) -> CompletionQuery {
         switch argument.valueName {
         case "id": return .slot(keychain: keychain)
+        case "item": return .item
         case "keychain", "keychain-or-mount-point": return .keychain
         case "options": return .words(Self.mountOptions(after: current).map { Completion($0) })
         default: break

@@ -1,4 +1,5 @@
 internal import DeviceState
+internal import Foundation
 internal import Fuse
 internal import KeychainConnection
 
@@ -92,6 +93,7 @@ package struct CompletionResult: Sendable {
         let typed = String(current.dropFirst(option.count))
         switch query {
         case .words(let words): return words.map { Completion(option + $0.word, $0.description) }
+        case .item: return list(["items", typed]).map { Completion(option + $0) }
         case .path: return list(["paths", typed]).map { Completion(option + $0) }
         case .keychain: return list(["keychains", typed]).map { Completion(option + $0) }
         case .mountPoint:
@@ -120,6 +122,10 @@ package struct CompletionResult: Sendable {
         let found: [String]
         switch (arguments.first, arguments.count) {
         case ("paths", 2): found = PathCompletion.candidates(for: arguments[1], home: home)
+        case ("items", 2):
+            found = ItemCompletion.candidates(
+                for: arguments[1], mountPoint: DefaultPaths.absolute(DefaultPaths().mountPoint),
+                directory: FileManager.default.currentDirectoryPath, home: home)
         case ("directories", 2):
             found = PathCompletion.candidates(for: arguments[1], home: home, onlyDirectories: true)
         case ("keychains", 2): found = keychains(for: arguments[1], home: home)

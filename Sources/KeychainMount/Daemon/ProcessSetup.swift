@@ -20,10 +20,10 @@ package enum ProcessSetup {
 
     /// Requires `/proc`. Without it no mount, no lock and no process is visible, and the result of a command would be wrong:
     /// "not mounted", or a copy of a file that a daemon is writing.
-    package static func requireProc() throws(CLIError) {
+    package static func requireProc(_ exitCode: ExitCode = .failure) throws(CLIError) {
         guard !ProcFileSystem.isMounted else { return }
         throw CLIError(
-            .failure, "/proc is not mounted here, where commands find mounts and processes: 'mount -t proc proc /proc'."
+            exitCode, "/proc is not mounted here, where commands find mounts and processes: 'mount -t proc proc /proc'."
         )
     }
 

@@ -67,9 +67,7 @@ extension Doctor {
 
     private var place: Diagnosis.Finding {
         if let mount = (try? MountTable.current())?.mount(at: mountPoint) {
-            if mount.type == MountedKeychains.type,
-                MountClient(mountPoint: mountPoint).noResponseMessage()?.exitCode == .noAnswer
-            {
+            if mount.type == MountedKeychains.type, MountClient(mountPoint: mountPoint).isSilent {
                 return .init(
                     "mount-point", .problem, "The daemon of \(mountPoint) does not respond.",
                     "If it was stopped, 'kill -CONT PID'; if it hangs, 'kill -KILL PID'. 'pgrep -af keychainfs' shows its PID."

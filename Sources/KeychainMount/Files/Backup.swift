@@ -111,9 +111,9 @@ package struct Backup: Sendable {
             file = try FileDescriptor.open(FilePath(snapshot.file), .readOnly, options: [.closeOnExec, .noFollow])
         } catch {
             // A daemon that ends removes its copies.
-            throw client.noResponseMessage()
-                ?? CLIError(
-                    .failure, "The copy that the daemon has created at \(snapshot.file) cannot be read: \(error).")
+            try client.requireResponse()
+            throw CLIError(
+                .failure, "The copy that the daemon has created at \(snapshot.file) cannot be read: \(error).")
         }
         defer { try? file.close() }
         // No other process needs the name, and the file must disappear even if this process is killed.

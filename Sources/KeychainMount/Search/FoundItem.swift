@@ -62,8 +62,8 @@ extension ItemPrimaryKey {
     fileprivate var path: String {
         let group = container.accessGroup
         let isDefault = group == ContainerKey.defaultAccessGroup
-        var parts = isDefault ? [] : ["access-groups", text(CanonicalName(accessGroup: group))]
-        if container.isSynchronizable { parts.append("synchronizable") }
+        var parts = isDefault ? [] : [FixedName.accessGroups, text(CanonicalName(accessGroup: group))]
+        if container.isSynchronizable { parts.append(FixedName.synchronizable) }
         parts += [container.itemClass.folderName, text(CanonicalName(service: service))]
         return (parts + [text(CanonicalName(account: account))]).joined(separator: "/")
     }

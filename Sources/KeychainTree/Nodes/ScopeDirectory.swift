@@ -46,8 +46,6 @@ enum ScopeDirectory: Sendable {
     case classDirectory(ClassDirectory)
 
     static let root = ScopeDirectory.scope(.standard, isSynchronizable: false)
-    private static let synchronizableName = "synchronizable"
-    private static let groupsName = "access-groups"
 
     /// The entries with fixed names, in the order of a listing.
     var children: [(name: EntryName, folder: ScopeDirectory)] {
@@ -56,8 +54,8 @@ enum ScopeDirectory: Sendable {
             let classDirectory = ClassDirectory(group: group, itemClass: itemClass, isSynchronizable: isSynchronizable)
             return (itemClass.folderName, ScopeDirectory.classDirectory(classDirectory))
         }
-        if !isSynchronizable { children.append((Self.synchronizableName, .scope(group, isSynchronizable: true))) }
-        if isRoot { children.append((Self.groupsName, .groups)) }
+        if !isSynchronizable { children.append((FixedName.synchronizable, .scope(group, isSynchronizable: true))) }
+        if isRoot { children.append((FixedName.accessGroups, .groups)) }
         return children.compactMap { name, folder in EntryName(name).map { ($0, folder) } }
     }
 

@@ -17,10 +17,15 @@ extension SecretBytes {
             if got == 0 { break }
             filled += got
             guard filled <= limit else { throw .invalidParameter }
-            if filled == buffer.count { buffer = try buffer.enlarged(to: min(limit + 1, 2 * buffer.count)) }
+            if filled == buffer.count { buffer = try buffer.enlarged(to: nextCount(buffer.count, limit: limit)) }
         }
         buffer.truncate(to: filled)
         return buffer
+    }
+
+    /// Doubles the size. The last steps are one step, because the arena contains the old and the new buffer.
+    private static func nextCount(_ count: Int, limit: Int) -> Int {
+        4 * count > limit ? limit + 1 : 2 * count
     }
 
     /// Calls read(2) once for at most `limit` bytes, directly into the arena. Retries after EINTR.

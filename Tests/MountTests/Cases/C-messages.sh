@@ -22,8 +22,8 @@ done << 'TABLE'
 64|umount|There is no command 'umount'. Unmount a keychain with 'keychainfs unmount'.
 64|ls|A mounted keychain is a directory: 'ls $MNT'.
 64|list|A mounted keychain is a directory
-64|cat x|The secret of an item is the contents of its file: 'cat $MNT/generic-passwords/SERVICE/ACCOUNT'.
-64|insert web/shop|Write the file of an item: 'cat > $MNT/
+64|cat x|Print the secret of an item with 'keychainfs get SERVICE/NAME', or 'cat $MNT/generic-passwords/SERVICE/ACCOUNT'.
+64|insert web/shop|Add an item with 'keychainfs add SERVICE/NAME', or write its file.
 64|init|Create a keychain with 'keychainfs create'.
 64|generate|head -c 18 /dev/urandom | base64
 64|rm x|Delete the file of an item

@@ -16,9 +16,13 @@ expect_code 64 without_proc "$KEYCHAINFS" bogus | grep -q "no command 'bogus'" |
 expect_code 64 without_proc "$KEYCHAINFS" lock --bogus | grep -q "bogus" || fail "an unknown option"
 without_proc "$KEYCHAINFS" lock --help | grep -q 'USAGE: keychainfs lock' || fail "the help of a command"
 for words in lock unlock status doctor check "check --repair" mount unmount "slot list" "slot add --recovery" "rekey --yes" "search a" \
-    "backup $CASE_DIR/copy" "restore $CASE_DIR/none" "create --kdf test --keychain $CASE_DIR/new" "show $S/a"; do
+    "backup $CASE_DIR/copy" "restore $CASE_DIR/none" "create --kdf test --keychain $CASE_DIR/new"; do
     # shellcheck disable=SC2086
     expect_code 1 without_proc "$KEYCHAINFS" $words | grep -q '^keychainfs: /proc is not mounted' || fail "$words without /proc"
+done
+for words in "show $S/a" "get $S/a" "get --wait $S/a" "add $S/b" "add --replace $S/a"; do
+    # shellcheck disable=SC2086
+    expect_code 17 without_proc "$KEYCHAINFS" $words | grep -q '^keychainfs: /proc is not mounted' || fail "$words without /proc"
 done
 [ ! -e "$CASE_DIR/copy" ] && [ ! -e "$CASE_DIR/new" ] || fail "a command without /proc made a file"
 expect unlocked "$(status state)" "locked without a command"

@@ -1,0 +1,84 @@
+import DeviceState
+import Foundation
+import Keychain
+import LinuxSupport
+import SystemPackage
+
+/// The name of an item in a command (contract, E17).
+package struct ItemName: Sendable {
+    /// The prefix of a name in the default mount, regardless of the working directory.
+    static let prefix = "keychain:"
+    /// Names of directories in the root, which begin a path from there. The last three are reserved.
+    static let fixed = Set(
+        ItemClass.allCases.map(\.folderName) + [FixedName.synchronizable, FixedName.accessGroups]
+            + ["certificates", "keys", "identities"])
+
+    /// The name as the user has typed it.
+    let text: String
+    /// The mount point of names without a path.
+    private let defaultMountPoint: String
+    /// The working directory.
+    private let directory: String
+
+    package init(_ text: String) {
+        self.init(text, mountPoint: DefaultPaths().mountPoint, directory: FileManager.default.currentDirectoryPath)
+    }
+
+    init(_ text: String, mountPoint: String, directory: String) {
+        (self.text, self.directory) = (text, directory)
+        defaultMountPoint = DefaultPaths.absolute(mountPoint)
+    }
+
+    /// Finds the item's location in a mounted keychain. Reads the kernel's table of mounts, and accesses no mount.
+    ///
+    /// - Throws: `notMounted`; `impossible` if no item can have this name.
+    package func mountedItem() throws(CLIError) -> MountedItem {
+        guard !text.isEmpty else { throw CLIError(.impossible, "The name of the item is empty.") }
+        guard ProgramArguments.areText || !text.unicodeScalars.contains("\u{FFFD}") else {
+            throw CLIError(.impossible, "\(shown) is not a possible name: it is not UTF-8.")
+        }
+        guard let path = try pathInDefaultMount() else {
+            guard let found = MountedKeychains.resolve(FilePath(text)) else {
+                throw CLIError(
+                    .notMounted, "\(shown) is not in a mounted keychain. 'keychainfs mount' mounts one.")
+            }
+            return try MountedItem(found, text: text)
+        }
+        guard let found = MountedKeychains.resolve(FilePath(defaultMountPoint + "/" + path)) else {
+            throw CLIError(
+                .notMounted,
+                "No keychain is mounted at \(Printable.text(defaultMountPoint)). Mount one with 'keychainfs mount'.")
+        }
+        return try MountedItem(found, text: text)
+    }
+
+    /// Returns the path in the default mount; nil if the name is a path of a file.
+    ///
+    /// - Throws: `impossible` for a path that could lead out of the mount.
+    private func pathInDefaultMount() throws(CLIError) -> String? {
+        var path = text[...]
+        if text.hasPrefix(Self.prefix) {
+            path = text.dropFirst(Self.prefix.count)
+        } else if text.hasPrefix("/") || text.hasPrefix("./") || text.hasPrefix("../") || isInKeychain {
+            return nil
+        }
+        let names = path.split(separator: "/", omittingEmptySubsequences: false)
+        guard !names.contains(where: { ["", ".", ".."].contains($0) }) else {
+            throw CLIError(
+                .impossible, "\(shown) is not an item: write SERVICE/NAME, without '.', '..' or an empty name.")
+        }
+        return Self.pathFromRoot(String(path))
+    }
+
+    /// Returns the path from the root of the mount.
+    static func pathFromRoot(_ path: String) -> String {
+        let first = String(path.prefix { $0 != "/" })
+        return fixed.contains(first) || first == FixedName.control
+            ? path : ItemClass.genericPassword.folderName + "/" + path
+    }
+
+    /// Whether the working directory is in a mounted keychain.
+    private var isInKeychain: Bool { MountedKeychains.contain(directory) }
+
+    private var shown: String { Printable.text(text) }
+}
