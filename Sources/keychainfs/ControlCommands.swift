@@ -125,22 +125,24 @@ extension StatusCommand {
 
 struct ShowCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "show", abstract: "Show all attributes of an item, never its secret.",
+        commandName: "show", abstract: "Show all attributes of an item or a service, never its secret.",
         discussion: """
+            FILE is a path in a mount. SERVICE/NAME, SERVICE and keychain:SERVICE/NAME are in the default mount, as with 'get'.
+
             Exit codes: 0 shown; 17 the file is not in a mounted keychain; 21 the item is damaged; 23 it is locked; 26 there \
-            is no such file; 30 the daemon does not respond.
+            is no such file; 29 the name is not possible; 30 the daemon does not respond; 31 no permission.
             """)
 
     @Flag(help: "As JSON, for scripts.")
     var json = false
-    @Argument(help: "The item's file in a mount.", completion: .file())
+    @Argument(help: "The item's file in a mount, or its name.", completion: .file())
     var file: String
 
     func validate() throws { try requireFileName(file, of: "item") }
 
     func run() throws {
         try reporting(withoutProc: .notMounted) { () throws(CLIError) in
-            let description = try ItemDescription(file: file)
+            let description = try ItemDescription(ItemName(file))
             try Console.result(json ? description.jsonText : description.text)
         }
     }

@@ -17,7 +17,8 @@ package struct ItemDescription: Sendable {
     ///
     /// - Throws: `notMounted` if the path is not in the mount of a keychain; `notFound` if nothing has this name;
     ///   `locked`, `damaged`.
-    package init(file: String) throws(CLIError) {
+    package init(_ name: ItemName) throws(CLIError) {
+        let file = try name.path()
         let reader = AttributeReader(file: file)
         try Self.requireMount(file)
         guard let code = try reader.value("user.kSecClass"), let itemClass = Self.itemClass(code) else {

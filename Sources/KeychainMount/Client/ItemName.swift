@@ -52,6 +52,17 @@ package struct ItemName: Sendable {
         return try MountedItem(found, text: text)
     }
 
+    /// Returns the path of the item or directory that a command shows: a path in any mounted keychain, or else the name in the default
+    /// mount.
+    ///
+    /// - Throws: `impossible` for a name that could lead out of the default mount.
+    package func path() throws(CLIError) -> String {
+        guard text.hasPrefix(Self.prefix) || MountedKeychains.resolve(FilePath(text)) == nil else { return text }
+        let name = text.hasSuffix("/") ? String(text.dropLast()) : text
+        let item = ItemName(name, mountPoint: defaultMountPoint, directory: directory)
+        return try item.pathInDefaultMount().map { defaultMountPoint + "/" + $0 } ?? text
+    }
+
     /// Returns the path in the default mount; nil if the name is a path of a file.
     ///
     /// - Throws: `impossible` for a path that could lead out of the mount.

@@ -81,9 +81,11 @@ package struct CompletionResult: Sendable {
         }
     }
 
-    /// The number of bytes that bash adds to a word: it also shows a list of directories with a slash after each.
+    /// The number of bytes that bash adds to a word: it also shows a list of directories with a slash after each. Not to the name of an
+    /// item without a path.
     private func bashSlash(_ word: String) -> Int {
-        shell == .bash && word.utf8.count > 1 && word.utf8.last == UInt8(ascii: "/") ? 1 : 0
+        let isPath = query != .item || ItemCompletion.isPath(word, directory: directory)
+        return shell == .bash && isPath && word.utf8.count > 1 && word.utf8.last == UInt8(ascii: "/") ? 1 : 0
     }
 
     /// The complete words, of which the shell keeps the start.
@@ -108,6 +110,8 @@ package struct CompletionResult: Sendable {
         case .nothing: return []
         }
     }
+
+    private var directory: String { FileManager.default.currentDirectoryPath }
 
     /// Runs a child process, because a file system whose daemon hangs may block it.
     private func list(_ arguments: [String]) -> [String] {

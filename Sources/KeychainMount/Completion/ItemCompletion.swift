@@ -11,16 +11,18 @@ enum ItemCompletion {
     ///   - directory: The working directory.
     ///   - home: The directory that `~/` represents.
     static func candidates(for typed: String, mountPoint: String, directory: String, home: String) -> [String] {
-        let isPath = ["/", "./", "../", "~"].contains { typed.hasPrefix($0) }
-        if isPath { return PathCompletion.candidates(for: typed, home: home) }
-        if !typed.hasPrefix(ItemName.prefix), MountedKeychains.contain(directory) {
-            return PathCompletion.candidates(for: typed, home: home)
-        }
+        if isPath(typed, directory: directory) { return PathCompletion.candidates(for: typed, home: home) }
         guard MountedKeychains.contain(mountPoint) else { return [] }
         let kept = typed.hasPrefix(ItemName.prefix) ? ItemName.prefix : ""
         return names(for: String(typed.dropFirst(kept.count)), mountPoint: mountPoint).map { name in
             kept.isEmpty && needsPrefix(name) ? ItemName.prefix + name : kept + name
         }.sorted()
+    }
+
+    /// Whether a name is a path of a file: with the form of one, or within a mount.
+    static func isPath(_ name: String, directory: String) -> Bool {
+        if ["/", "./", "../", "~"].contains(where: { name.hasPrefix($0) }) { return true }
+        return !name.hasPrefix(ItemName.prefix) && MountedKeychains.contain(directory)
     }
 
     /// Whether a name alone would be taken for an option, a home directory or another form.

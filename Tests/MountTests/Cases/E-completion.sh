@@ -37,6 +37,7 @@ G="$MNT/generic-passwords"
 # Names that a shell would interpret, each alone in its service.
 names=('$(touch x)' '`touch x`' 'a b' "it's" '"q"' '-dash' '~tilde' 'a;touch x' 'a&b' 'ä ö' '*' '$HOME' 'back\slash' '#hash' '[x]' '{a,b}' '!1')
 for index in "${!names[@]}"; do mkdir "$G/s$index"; printf x > "$G/s$index/${names[$index]}"; done
+mkdir "$G/-s"
 completes '[unmount]' 'keychainfs unm'
 completes '[slot][remove]' 'keychainfs slot rem'
 completes '[show][--json]' 'keychainfs show --js'
@@ -46,6 +47,15 @@ completes '[slot][remove][1]' 'keychainfs slot remove '
 # bash appends a slash to the name of a directory.
 complete bash "[lock][$MNT/]" "keychainfs lock ${MNT%nt}"
 for shell in zsh fish; do complete "$shell" "[lock][$MNT]" "keychainfs lock ${MNT%nt}"; done
+# An item, in each form of its name.
+completes '[get][s2/a b]' $'keychainfs get s2/\t'
+completes '[add][keychain:s2/a b]' $'keychainfs add keychain:s2/\t'
+completes '[get][--wait][s2/a b]' $'keychainfs get --wait s2/\t'
+for shell in bash fish; do complete "$shell" '[add][--accessible][Always][internet-passwords/]' $'keychainfs add --accessible Always internet-\t'; done
+complete bash '[get][generic-passwords/s2/a b]' "cd $MNT; keychainfs get gen"$'\ts2\t'
+complete zsh '[add][--accessible][Always][internet-passwords]' $'keychainfs add --accessible Always internet-\t'
+completes "[get][$G/s2/a b]" "keychainfs get $G/s2/"
+complete bash '[get][keychain:-s/x]' $'keychainfs get keychain:-\tx'
 completes "[show][$G/s2/a b]" "keychainfs show $MNT/gen"$'\t's2$'\t'
 for index in "${!names[@]}"; do
     # One shell each, in turn; each shell gets the substitutions, the quotes and the dash.

@@ -24,6 +24,8 @@ mkdir "${ITEM%/*}"; printf one > "$ITEM"; setfattr -n user.kSecAttrLabel -v Labe
 typed "echo type:; cat > $ITEM-1" type: $'secret\n\x04'; printf 'secret\n' | cmp - "$ITEM-1"
 typed "echo type:; cat > $ITEM-2" type: $'secret\x04\x04'; printf secret | cmp - "$ITEM-2"
 rm "$ITEM"-[12]
+task "Files" 1 'Secret of wifi/guest: ' s3cret 'Again: ' s3cret; tail -n 1 "$CASE_DIR/said" | grep -qx '.*s3cret' || fail "get: $(cat "$CASE_DIR/said")"
+printf s3cret | cmp - "$MNT/generic-passwords/wifi/guest"; rm -r "$MNT/generic-passwords/wifi"
 
 task "A second keychain" 1 'New passphrase for work: ' "$P" 'Again: ' "$P" 'Passphrase for work: ' "$P"
 mkdir ~/Work/generic-passwords/w; printf w > ~/Work/generic-passwords/w/w

@@ -60,9 +60,18 @@ for path in "$CASE_DIR" "$CASE_DIR/passphrase" "$CASE_DIR/copy" "$CASE_DIR/none"
     expect_code 17 "$KEYCHAINFS" show "$path" | grep -q 'not in a mounted keychain' || fail "$path"
 done
 show "$CASE_DIR/item"; has 'kSecAttrAccount: me' "through a link"
-for path in "$D/none" "$D/me/x" "$CASE_DIR/nothing" "$MNT/generic-passwords/none/x"; do
+for path in "$D/none" "$CASE_DIR/nothing" "$MNT/generic-passwords/none/x"; do
     expect_code 26 "$KEYCHAINFS" show "$path" | grep -q 'There is no' || fail "what is not there: $path"
 done
+expect_code 29 "$KEYCHAINFS" show "$D/me/x" > /dev/null
+# E17: names in the default mount.
+export KEYCHAINFS_MOUNT="$MNT"; cd "$CASE_DIR"; mkdir -p copied; touch copied/me
+for name in copied/me keychain:copied/me generic-passwords/copied/me; do show "$name"; has 'kSecAttrAccount: me' "$name"; done
+for name in copied copied/ keychain:copied; do show "$name"; has 'kSecAttrService: copied' "$name"; done
+cd "$F"; show me; has 'kSecAttrAccount: me' "in the mount"; show ../copied; has 'kSecAttrService: copied' "in the mount"; cd "$CASE_DIR"
+for name in keychain:../x copied/../../x keychain: "copied//me"; do expect_code 29 "$KEYCHAINFS" show "$name" > /dev/null; done
+for name in ./copied/me ../none/x; do expect_code 17 "$KEYCHAINFS" show "$name" > /dev/null; done
+expect_code 26 "$KEYCHAINFS" show copied/none > /dev/null
 "$KEYCHAINFS" lock "$MNT"
 expect_code 23 "$KEYCHAINFS" show "$D/me" | grep -q unlock || fail "a locked item"
 show "$D"; has 'kSecAttrServer: example.com' "a service while locked"
