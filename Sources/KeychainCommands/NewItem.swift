@@ -120,6 +120,7 @@ package struct NewItem: Sendable {
         }
         defer { try? file.close() }
         try lock(file)
+        try requireName(of: file)
         try set(attributes, of: file)
         guard ftruncate(file.rawValue, 0) == 0 else { throw Errno(rawValue: errno) }
         try write(secret, to: file)
@@ -135,6 +136,11 @@ package struct NewItem: Sendable {
             guard ContinuousClock.now < deadline else { throw .wouldBlock }
             usleep(20_000)
         }
+    }
+
+    /// Another program may have deleted or replaced the item during the wait for the lock. What is written to it then is lost (F6).
+    private func requireName(of file: FileDescriptor) throws(Errno) {
+        guard (try? Stat(file))?.linkCount != 0 else { throw .noSuchFileOrDirectory }
     }
 
     // MARK: - Both

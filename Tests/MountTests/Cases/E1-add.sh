@@ -100,6 +100,11 @@ echo 2000 > "$SLOW_DISK"
 expect 17 "$code" "add while the daemon dies ($(cat "$ERR"))"; said 'has ended'
 rm "$SLOW_DISK"; wait_until 10 eval '! is_mounted'; mount_keychain
 [ ! -e "$G/crash/item" ] || expect new "$(cat "$G/crash/item")" "after the crash"
+# Deleted, or replaced by a rename, while it waits: the item that has the name then gets the secret.
+for change in 'rm "$G/one/item"' 'printf saved > "$G/one/other"; mv "$G/one/other" "$G/one/item"'; do
+    printf free > "$G/one/item"; exec 7< "$G/one/item"; flock -x 7; "$KEYCHAINFS" add --replace one/item < "$IN" 7<&- & add=$!; sleep 0.3
+    eval "$change"; exec 7<&-; wait "$add" || fail "add --replace after '$change'"; same "$G/one/item"
+done
 # Refused by a lock that another program holds: 1 after 10 s, the old secret.
 printf free > "$IN"; add 0 --replace one/item; exec 7< "$G/one/item"; flock -x 7; start=$SECONDS; add 1 --replace one/item
 said 'other programs'
