@@ -198,6 +198,9 @@ def commands(bench):
         store.prepare(bench.scratch, items)
     lines = [line for subject in subjects for line in lines_of(subject, items)]
     lines += [line for store in stores for line in lines_of_store(store, items)]
+    for subject in subjects:
+        if subject.name == "keychainfs":
+            lines += lines_of_program(bench.programs.keychainfs, subject, items)
     lines.append(("one secret", "(true)", ["true"], None))
     for _ in range(bench.scale.repetitions):
         for operation, name, command, environment in lines:
@@ -217,6 +220,14 @@ def lines_of(subject, items):
     return [("one secret", subject.name, ["cat", files[0]], None),
             ("a hundred, one by one", subject.name, loop("cat", files), None),
             ("a hundred in one command", subject.name, ["cat", *files], None)]
+
+
+def lines_of_program(program, subject, items):
+    """The program's commands, and as their limit one that reads nothing."""
+    files = [os.path.join(subject.directory, f"s{number:06}") for number in range(items)]
+    return [("one secret", "keychainfs get", [program, "get", files[0]], None),
+            ("a hundred, one by one", "keychainfs get", loop(f"{program} get", files), None),
+            ("one secret", "(keychainfs --version)", [program, "--version"], None)]
 
 
 def lines_of_store(store, items):

@@ -46,7 +46,7 @@ extension CLIError {
         .improperLink: "cannot be moved to another item class.",
         .isDirectory: "is a directory, not an item.",
         .notDirectory: "is not possible: a part of its path is a file, not a directory.",
-        .fileTooLarge: "cannot have a secret of that size: the limit is 1 MiB, unless the mount has another.",
+        .fileTooLarge: "cannot have a secret of that size: the limit is 1 MiB.",
         .argListTooLong: "cannot have attributes of more than 64 KiB.",
         .operationNotSupported: "has a class without such an attribute.",
     ]

@@ -15,7 +15,7 @@ package struct ItemName: Sendable {
 
     /// The name as the user has typed it.
     let text: String
-    /// The mount point of names without a path.
+    /// The mount point of names without a path. Symbolic links in it are resolved with the name, without access to a mount.
     private let defaultMountPoint: String
     /// The working directory.
     private let directory: String
@@ -25,8 +25,7 @@ package struct ItemName: Sendable {
     }
 
     init(_ text: String, mountPoint: String, directory: String) {
-        (self.text, self.directory) = (text, directory)
-        defaultMountPoint = DefaultPaths.absolute(mountPoint)
+        (self.text, self.directory, defaultMountPoint) = (text, directory, mountPoint)
     }
 
     /// Finds the item's location in a mounted keychain. Reads the kernel's table of mounts, and accesses no mount.

@@ -128,7 +128,7 @@ package struct CompletionResult: Sendable {
         case ("paths", 2): found = PathCompletion.candidates(for: arguments[1], home: home)
         case ("items", 2):
             found = ItemCompletion.candidates(
-                for: arguments[1], mountPoint: DefaultPaths.absolute(DefaultPaths().mountPoint),
+                for: arguments[1], mountPoint: DefaultPaths().mountPoint,
                 directory: FileManager.default.currentDirectoryPath, home: home)
         case ("directories", 2):
             found = PathCompletion.candidates(for: arguments[1], home: home, onlyDirectories: true)

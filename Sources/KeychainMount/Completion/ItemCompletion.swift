@@ -7,12 +7,12 @@ enum ItemCompletion {
     ///
     /// - Parameters:
     ///   - typed: The typed part, without quotes.
-    ///   - mountPoint: The default mount point, without symbolic links.
+    ///   - mountPoint: The default mount point.
     ///   - directory: The working directory.
     ///   - home: The directory that `~/` represents.
     static func candidates(for typed: String, mountPoint: String, directory: String, home: String) -> [String] {
         if isPath(typed, directory: directory) { return PathCompletion.candidates(for: typed, home: home) }
-        guard MountedKeychains.contain(mountPoint) else { return [] }
+        guard MountedKeychains.resolve(FilePath(mountPoint)) != nil else { return [] }
         let kept = typed.hasPrefix(ItemName.prefix) ? ItemName.prefix : ""
         return names(for: String(typed.dropFirst(kept.count)), mountPoint: mountPoint).map { name in
             kept.isEmpty && needsPrefix(name) ? ItemName.prefix + name : kept + name
