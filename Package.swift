@@ -69,6 +69,7 @@ let package = Package(
                 "Keychain",
                 "SecretCrypto", system,
             ],
+            exclude: ["Resources/README.md"], resources: [.embedInCode("Resources/eff-large-wordlist.txt")],
             swiftSettings: strict),
         // Composition: the only target that knows both the file system and the store.
         .target(
@@ -266,7 +267,8 @@ let package = Package(
             ],
             swiftSettings: testing),
         .testTarget(
-            name: "KeychainCommandsTests", dependencies: ["KeychainCommands", "KeychainMount", "Keychain"],
+            name: "KeychainCommandsTests",
+            dependencies: ["KeychainCommands", "KeychainMount", "Keychain", "SecretCrypto"],
             swiftSettings: testing),
         // Test support: a keychain in memory for the SecItem functions of a test.
         .target(

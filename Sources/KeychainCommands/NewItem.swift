@@ -138,7 +138,7 @@ package struct NewItem: Sendable {
         }
     }
 
-    /// Another program may have deleted or replaced the item during the wait for the lock. What is written to it then is lost (F6).
+    /// Another program may have deleted or replaced the item during the wait for the lock. A secret that is written to it then is lost (F6).
     private func requireName(of file: FileDescriptor) throws(Errno) {
         guard (try? Stat(file))?.linkCount != 0 else { throw .noSuchFileOrDirectory }
     }

@@ -55,6 +55,7 @@ struct GetCommand: ParsableCommand {
 struct AddCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "add", abstract: "Add an item, or replace its secret.",
+        usage: "keychainfs add [<options>] [--generate[=<recipe>]] <item>",
         discussion: """
             At a terminal, the secret is entered twice, without echo. Otherwise it is all of standard input, bytes unchanged. \
             A missing service is created. The item appears with secret and attributes at the same time, or not at all, \
@@ -78,6 +79,11 @@ struct AddCommand: ParsableCommand {
             "Set an attribute: a name as in 'getfattr -d' without 'user.', such as kSecAttrComment=text. Repeatable.",
             valueName: "name=value"))
     var attributeTexts: [String] = []
+    @Option(
+        help: ArgumentHelp(
+            "Generate the secret instead of reading it, also with a recipe: --generate=words:6 (see 'help generate').",
+            valueName: "recipe"))
+    var generate: String?
     @Flag(help: "Replace the secret of an existing item. Attributes that are not named stay.")
     var replace = false
     @Flag(help: "Drop one line feed at the end of standard input.")
@@ -93,6 +99,9 @@ struct AddCommand: ParsableCommand {
         guard Set(names).count == names.count else {
             throw ValidationError("An attribute is named twice.")
         }
+        guard let generate else { return }
+        _ = try Recipe(argument: generate)
+        if noNewline { throw ValidationError("--generate and --no-newline exclude each other.") }
     }
 
     func run() throws {
@@ -101,9 +110,16 @@ struct AddCommand: ParsableCommand {
             let newItem = try NewItem(
                 item, attributes: attributes, owner: try owner.mountOwner(), replaces: replace)
             try newItem.check()
-            if SecretInput.isTerminal { try newItem.requireUnlocked() }
-            try newItem.write(try SecretInput.read(for: item.shown, dropsNewline: noNewline))
+            if generate == nil, SecretInput.isTerminal { try newItem.requireUnlocked() }
+            try newItem.write(try secret(of: item))
         }
+    }
+
+    private func secret(of item: MountedItem) throws(CLIError) -> SecretBytes {
+        guard let recipe = generate.flatMap({ Recipe($0) }) else {
+            return try SecretInput.read(for: item.shown, dropsNewline: noNewline)
+        }
+        return try recipe.secret()
     }
 
     private var attributes: [ItemAttribute] {

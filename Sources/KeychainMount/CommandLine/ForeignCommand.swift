@@ -17,7 +17,8 @@ enum ForeignCommand {
             return "Add an item with 'keychainfs add SERVICE/NAME', or write its file."
         case "edit":
             return "Replace the secret of an item with 'keychainfs add --replace SERVICE/NAME', or edit its file."
-        case "generate", "gen": return "Write random bytes: 'head -c 18 /dev/urandom | base64 > \(item)'."
+        case "gen", "pwgen", "random":
+            return "Print a random secret with 'keychainfs generate', or store one with 'keychainfs add --generate'."
         case "rm", "delete", "remove", "del", "delete-generic-password":
             return "Delete the file of an item: 'rm \(item)'."
         case "mv", "rename", "move", "cp": return "Items are files: use mv(1) and cp(1) below \(directory)."

@@ -2,7 +2,7 @@
 /// which the argument parser cannot express.
 package struct OptionalValues: Sendable {
     /// The options of this program.
-    package static let ofProgram = ["get": ["--wait": "60s"]]
+    package static let ofProgram = ["get": ["--wait": "60s"], "add": ["--generate": "24"]]
 
     private let commands: [String: [String: String]]
 

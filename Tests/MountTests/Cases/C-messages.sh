@@ -23,9 +23,9 @@ done << 'TABLE'
 64|ls|A mounted keychain is a directory: 'ls $MNT'.
 64|list|A mounted keychain is a directory
 64|cat x|Print the secret of an item with 'keychainfs get SERVICE/NAME', or 'cat $MNT/generic-passwords/SERVICE/ACCOUNT'.
+64|gen|Print a random secret with 'keychainfs generate'
 64|insert web/shop|Add an item with 'keychainfs add SERVICE/NAME', or write its file.
 64|init|Create a keychain with 'keychainfs create'.
-64|generate|head -c 18 /dev/urandom | base64
 64|rm x|Delete the file of an item
 64|passwd|'slot change'
 64|fsck|'keychainfs check'

@@ -30,6 +30,14 @@ IN="$CASE_DIR/in"; printf '%s' "$TOKEN" > "$IN"; { cat "$IN"; head -c 300000 /de
 at_end "$IN" add s/item; at_end /dev/null get s/item; cmp "$IN" "$CASE_DIR/out" || fail "get"
 at_end "$IN.long" add s/long; at_end /dev/null get s/long; cmp "$IN.long" "$CASE_DIR/out" || fail "get of a long secret"
 at_end "$IN" add --replace s/long
+# A generated secret, which is known at the end only.
+for recipe in 24 20+symbols words:6 hex:16; do
+    LD_PRELOAD="$CASE_DIR/stop_at_end.so" "$KEYCHAINFS" generate "$recipe" > "$CASE_DIR/out" & process=$!
+    wait_until 10 is_stopped_process "$process"; TOKEN=$(cat "$CASE_DIR/out")
+    [ "${#TOKEN}" -ge 20 ] && [ -z "$(found "$process")" ] || fail "the memory of 'generate $recipe' at its end: $(found "$process")"
+    kill -CONT "$process"; wait "$process"
+done
+TOKEN=$(cat "$IN")
 
 # While the secret is there: hardened, and in no argument, environment or file. The scan finds it in the same process.
 echo 3000 > "$SLOW_DISK"; (cat "$IN"; sleep 0.2) | "$KEYCHAINFS" add s/slow & sleep 1
