@@ -312,7 +312,8 @@ let package = Package(
         .target(
             name: "Fuzzing",
             dependencies: [
-                "KeychainMount", "DeviceState", "KeychainTree", "KeychainServer", "KeychainStorage", "KeychainTesting",
+                "KeychainCommands", "KeychainMount", "DeviceState", "KeychainTree", "KeychainServer", "KeychainStorage",
+                "KeychainTesting",
                 "FileSystemTesting", "FileSystemCore", "Keychain", "KeychainRPC", "SecretCrypto", "CFuse3", system,
             ],
             path: "Tests/Fuzzing", exclude: ["Corpus"], swiftSettings: testing),

@@ -92,11 +92,7 @@ package enum Recipe: Hashable, Sendable {
 
     private static func random(_ alphabet: [UInt8], _ count: Int) throws(CryptoError) -> SecretBytes {
         var secret = try SecretBytes(count: count)
-        var output = secret.mutableBytes
-        for index in 0..<count {
-            output.storeBytes(
-                of: alphabet[SecureRandom.number(below: alphabet.count)], toByteOffset: index, as: UInt8.self)
-        }
+        for index in 0..<count { secret.set(alphabet[SecureRandom.number(below: alphabet.count)], at: index) }
         return secret
     }
 
@@ -124,10 +120,7 @@ package enum Recipe: Hashable, Sendable {
 
     /// Returns the end of the bytes.
     private static func append(_ bytes: ArraySlice<UInt8>, to secret: inout SecretBytes, at end: Int) -> Int {
-        var output = secret.mutableBytes
-        for (offset, byte) in bytes.enumerated() {
-            output.storeBytes(of: byte, toByteOffset: end + offset, as: UInt8.self)
-        }
+        for (offset, byte) in bytes.enumerated() { secret.set(byte, at: end + offset) }
         return end + bytes.count
     }
 }

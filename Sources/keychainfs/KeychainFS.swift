@@ -21,8 +21,8 @@ struct KeychainFS: ParsableCommand {
         version: "0.1.0",
         subcommands: [
             CreateCommand.self, MountCommand.self, UnmountCommand.self, LockCommand.self, UnlockCommand.self,
-            StatusCommand.self, AddCommand.self, GenerateCommand.self, GetCommand.self, ShowCommand.self,
-            SearchCommand.self,
+            StatusCommand.self, AddCommand.self, GenerateCommand.self, GetCommand.self, OTPCommand.self,
+            ShowCommand.self, SearchCommand.self,
             CheckCommand.self,
             BackupCommand.self, RestoreCommand.self, SlotCommand.self, RekeyCommand.self, DoctorCommand.self,
             WatchdogCommand.self, MountHelperCommand.self, CompleteCommand.self,

@@ -25,7 +25,7 @@ options="halt_on_error=0:exitcode=66:log_path=$reports/report:suppressions=$ROOT
 export TSAN_OPTIONS=$options ASAN_OPTIONS=$options:detect_leaks=0:allocator_may_return_null=1:quarantine_size_mb=16:thread_local_quarantine_size_kb=64
 export KEYCHAINFS_CASE_SECONDS=900
 export KEYCHAINFS_CASES_LEFT_OUT=$(listed Tests/Sanitizers/left-out-cases | paste -sd ' ')
-# Two processes, as in scripts/test: an exit test waits for any child of its process, and never ends beside abandoned ones.
+# Two processes, as in scripts/test: an exit test waits for any child of its process, and never ends if there are abandoned ones.
 waiting='^(FuseTests|LinuxSupportTests|KeychainConnectionTests|KeychainMountTests|MountTests)\.'
 for part in --skip --filter; do
     "$build"/debug/keychainfsPackageTests.xctest --testing-library swift-testing "$part" "$waiting" "${skipped[@]}" "$@" >>"$WORK/log" 2>&1 ||

@@ -71,6 +71,12 @@ package struct SecretBytes: ~Copyable, Sendable {
         }
     }
 
+    /// Overwrites one byte. Ignores an index outside.
+    package mutating func set(_ byte: UInt8, at index: Int) {
+        guard (0..<count).contains(index) else { return }
+        unsafe address.storeBytes(of: byte, toByteOffset: index, as: UInt8.self)
+    }
+
     /// Keeps the first `count` bytes and wipes the rest. A `count` beyond the present one changes nothing.
     package mutating func truncate(to count: Int) {
         let kept = max(0, count)

@@ -29,7 +29,7 @@ K=$KEYCHAIN; SECOND="$CASE_DIR/second"; mkdir "$SECOND"
 
 # 64: usage errors.
 code 64 nonsense; code 64 --nonsense
-for command in create mount unmount lock unlock status add generate get show search check backup restore "slot list" "slot add" "slot change" \
+for command in create mount unmount lock unlock status add generate get otp show search check backup restore "slot list" "slot add" "slot change" \
     "slot remove" rekey doctor; do
     code 64 $command --nonsense
     [ "$command" = search ] || code 64 $command one two three
@@ -181,7 +181,7 @@ help "slot list" --keychain --json
 help "slot add" --keychain --owner "${U[@]}" --kind --new-passphrase-file --new-key-file --weak-key-file
 help "slot change" --keychain --owner "${U[@]}" --kind --new-passphrase-file --new-key-file --weak-key-file --kdf --yes
 help "slot remove" --keychain --owner "${U[@]}" --yes; help rekey "${U[@]}" --owner --json; help doctor --keychain --json
-code 0 --help; for command in create mount unmount lock unlock status add generate get show search check backup restore slot rekey doctor; do
+code 0 --help; for command in create mount unmount lock unlock status add generate get otp show search check backup restore slot rekey doctor; do
     grep -q "^  $command " "$OUT" || fail "--help does not name $command"
 done
 # Every code of the table was tested here, in C-codes-root or in L4-stuck, and there are no others.

@@ -49,6 +49,7 @@ complete bash "[lock][$MNT/]" "keychainfs lock ${MNT%nt}"
 for shell in zsh fish; do complete "$shell" "[lock][$MNT]" "keychainfs lock ${MNT%nt}"; done
 # An item, in each form of its name.
 completes '[get][s2/a b]' $'keychainfs get s2/\t'
+completes '[otp][s2/a b]' $'keychainfs otp s2/\t'
 completes '[add][keychain:s2/a b]' $'keychainfs add keychain:s2/\t'
 completes '[get][--wait][s2/a b]' $'keychainfs get --wait s2/\t'
 for shell in bash fish; do complete "$shell" '[add][--accessible][Always][internet-passwords/]' $'keychainfs add --accessible Always internet-\t'; done

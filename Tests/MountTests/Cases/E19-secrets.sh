@@ -30,6 +30,9 @@ IN="$CASE_DIR/in"; printf '%s' "$TOKEN" > "$IN"; { cat "$IN"; head -c 300000 /de
 at_end "$IN" add s/item; at_end /dev/null get s/item; cmp "$IN" "$CASE_DIR/out" || fail "get"
 at_end "$IN.long" add s/long; at_end /dev/null get s/long; cmp "$IN.long" "$CASE_DIR/out" || fail "get of a long secret"
 at_end "$IN" add --replace s/long
+printf 'otpauth://totp/x?secret=%s' "${TOKEN^^}" | tr 0189 AAAA > "$IN.otp"; TOKEN=$(cut -d= -f2 "$IN.otp")
+"$KEYCHAINFS" add s/otp < "$IN.otp"
+at_end /dev/null otp s/otp; grep -qE '^[0-9]{6}$' "$CASE_DIR/out" || fail "otp: $(cat "$CASE_DIR/out")"; rm "$IN.otp"
 # A generated secret, which is known at the end only.
 for recipe in 24 20+symbols words:6 hex:16; do
     LD_PRELOAD="$CASE_DIR/stop_at_end.so" "$KEYCHAINFS" generate "$recipe" > "$CASE_DIR/out" & process=$!
