@@ -25,6 +25,8 @@ struct ItemDirectory {
             if try Self.make(name, in: directory), firstCreated == nil { firstCreated = index }
             directory = try directory.directory(name)
         }
+        // Another file system may be mounted at one of them.
+        try owner.require(directory.mount)
         return directory
     }
 
@@ -32,12 +34,9 @@ struct ItemDirectory {
     mutating func removeCreated() {
         guard let firstCreated else { return }
         for index in (firstCreated..<item.directories.count).reversed() {
-            guard var parent = try? OpenDirectory(at: item.base) else { return }
-            for name in item.directories[..<index] {
-                guard let next = try? parent.directory(name) else { return }
-                parent = next
-            }
-            guard (try? parent.removeDirectory(item.directories[index])) != nil else { return }
+            guard let parent = try? item.directory(depth: index),
+                (try? parent.removeDirectory(item.directories[index])) != nil
+            else { return }
         }
         self.firstCreated = nil
     }

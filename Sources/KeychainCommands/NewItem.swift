@@ -3,6 +3,7 @@ import Fuse
 import Glibc
 package import KeychainConnection
 package import KeychainMount
+import KeychainTree
 import LinuxSupport
 package import SecretCrypto
 import SystemPackage
@@ -47,6 +48,7 @@ package struct NewItem: Sendable {
         guard item.isLocked else { return }
         do throws(Errno) {
             let directory = try item.directory()
+            try owner.require(directory.mount)
             let file = try directory.create(item.location.name)
             // Removed before its close, it was never an item.
             try? directory.remove(item.location.name)
@@ -75,7 +77,9 @@ package struct NewItem: Sendable {
 
     private func failure(_ error: Errno) -> CLIError {
         let consequence =
-            replaces && !attributes.isEmpty ? "The secret was not changed." : "Nothing was changed."
+            error == .ioError
+            ? "The old state remains, but the next mount may find the new one."
+            : replaces && !attributes.isEmpty ? "The secret was not changed." : "Nothing was changed."
         guard error == .wouldBlock else { return CLIError(error, item: item.shown, consequence: consequence) }
         return CLIError(.failure, "\(item.shown) is being changed by other programs. \(consequence) Try again.")
     }
@@ -122,9 +126,19 @@ package struct NewItem: Sendable {
         try lock(file)
         try requireName(of: file)
         try set(attributes, of: file)
-        guard ftruncate(file.rawValue, 0) == 0 else { throw Errno(rawValue: errno) }
-        try write(secret, to: file)
-        return true
+        do throws(Errno) {
+            guard ftruncate(file.rawValue, 0) == 0 else { throw Errno(rawValue: errno) }
+            try write(secret, to: file)
+            return true
+        } catch {
+            Self.abandon(file)
+            throw error
+        }
+    }
+
+    /// Discards the staged value, which the close would try to commit again: a refused write marks it as abandoned (F1).
+    private static func abandon(_ file: FileDescriptor) {
+        _ = try? file.writeAll(toAbsoluteOffset: Int64(TreeOptions.defaultValueLimit), [0])
     }
 
     /// Excludes other replacements: all writers of an item share one staged value (F3). The close releases the lock.

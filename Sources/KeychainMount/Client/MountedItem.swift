@@ -16,7 +16,7 @@ package struct MountedItem: Sendable {
 
     /// - Parameter found: The mount, and the names from its mount point to the file: none if the file is mounted alone.
     init(_ found: (mount: MountTable.Entry, names: [String]), text: String) throws(CLIError) {
-        let root = found.mount.root.split(separator: "/").map(String.init)
+        let root = FilePath(found.mount.root).components.map(\.string)
         location = try ItemLocation(root + found.names, of: text)
         shown = Printable.text(text)
         mount = found.mount
@@ -44,9 +44,12 @@ package struct MountedItem: Sendable {
     package func kind() throws(Errno) -> OpenDirectory.EntryKind { try directory().kind(of: fileName) }
 
     /// Opens the directory of the item.
-    package func directory() throws(Errno) -> OpenDirectory {
+    package func directory() throws(Errno) -> OpenDirectory { try directory(depth: directories.count) }
+
+    /// Opens `base`, or the directory of this number of names below it.
+    package func directory(depth: Int) throws(Errno) -> OpenDirectory {
         var directory = try OpenDirectory(at: base)
-        for name in directories { directory = try directory.directory(name) }
+        for name in directories.prefix(depth) { directory = try directory.directory(name) }
         return directory
     }
 

@@ -2,6 +2,20 @@
 # seconds: 30
 # needs: SlowDisk
 . "${0%/*}/lib.sh"
+cat > "$CASE_DIR/failing_disk.c" <<'C'
+#include <errno.h>
+#include <stdlib.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+/* The next synchronization after the creation of the file that FAIL_SYNC names fails. */
+int fdatasync(int descriptor) {
+    const char *file = getenv("FAIL_SYNC");
+    if (!file || unlink(file)) return syscall(SYS_fdatasync, descriptor);
+    errno = EIO;
+    return -1;
+}
+C
+compile_library failing_disk; FAIL_SYNC="$CASE_DIR/fail"
 slow_disk; create_keychain; mount_slow; export KEYCHAINFS_MOUNT="$MNT"
 G="$MNT/generic-passwords"; IN="$CASE_DIR/in"; ERR="$CASE_DIR/err"
 # add CODE ARGUMENT…: standard input is $IN.
@@ -72,11 +86,11 @@ for round in $(seq "$(rounds 15)"); do
     done
     wait
     expect "0 20" "$(cut -d' ' -f2 "$CASE_DIR"/code.* | sort -n | paste -sd' ')" "codes of two adds"
-    expect "$(grep -h ' 0' "$CASE_DIR"/code.* | cut -d' ' -f1)" "$(cat "$G/race$round/item")" "the secret of the one that succeeded"
+    expect "$(grep -h ' 0' "$CASE_DIR"/code.* | cut -d' ' -f1)" "$(cat "$G/race$round/item")" "the secret of the add that succeeded"
     for secret in aaaaaaaa b cccc; do printf "$secret" | "$KEYCHAINFS" add --replace "race$round/item" & done; wait
     case $(cat "$G/race$round/item") in aaaaaaaa | b | cccc) ;; *) fail "a mixture of secrets" ;; esac
 done
-# A directory that vanishes and one that appears in between.
+# A directory that vanishes or appears in between.
 (while [ ! -e "$CASE_DIR/stop" ]; do mkdir "$G/flicker" 2> /dev/null || true; rmdir "$G/flicker" 2> /dev/null || true; done) & flicker=$!
 for round in $(seq "$(rounds 15)"); do
     printf x | "$KEYCHAINFS" add "flicker/item$round" || fail "add in a directory that others remove"
@@ -98,13 +112,22 @@ done
 echo 2000 > "$SLOW_DISK"
 "$KEYCHAINFS" add crash/item < "$IN" 2> "$ERR" & add=$!; sleep 0.5; kill -9 "$pid"; code=0; wait $add || code=$?
 expect 17 "$code" "add while the daemon dies ($(cat "$ERR"))"; said 'has ended'
-rm "$SLOW_DISK"; wait_until 10 eval '! is_mounted'; mount_keychain
+rm "$SLOW_DISK"; wait_until 10 eval '! is_mounted'
+env LD_PRELOAD="$CASE_DIR/failing_disk.so" FAIL_SYNC="$FAIL_SYNC" "$KEYCHAINFS" mount "$MNT"
 [ ! -e "$G/crash/item" ] || expect new "$(cat "$G/crash/item")" "after the crash"
 # Deleted, or replaced by a rename, while it waits: the item that has the name then gets the secret.
 for change in 'rm "$G/one/item"' 'printf saved > "$G/one/other"; mv "$G/one/other" "$G/one/item"'; do
     printf free > "$G/one/item"; exec 7< "$G/one/item"; flock -x 7; "$KEYCHAINFS" add --replace one/item < "$IN" 7<&- & add=$!; sleep 0.3
     eval "$change"; exec 7<&-; wait "$add" || fail "add --replace after '$change'"; same "$G/one/item"
 done
+# One error of the disk at the commit, which would succeed at the close: the old state.
+echo > "$FAIL_SYNC"; add 1 --replace one/item; said 'the next mount may find the new one'
+[ ! -e "$FAIL_SYNC" ] || fail "no error of the disk"
+expect "$(cat "$IN")" "$(cat "$G/one/item")" "the item before"; old=$(cat "$G/one/item"); printf newer > "$IN"
+echo > "$FAIL_SYNC"; add 1 --replace one/item; echo > "$FAIL_SYNC"; add 1 one/fresh; rm -f "$FAIL_SYNC"
+expect "$old" "$(cat "$G/one/item")" "the secret after an error of the disk"
+[ ! -e "$G/one/fresh" ] || fail "an item after an error of the disk"
+add 0 --replace one/item; same "$G/one/item"
 # Refused by a lock that another program holds: 1 after 10 s, the old secret.
 printf free > "$IN"; add 0 --replace one/item; exec 7< "$G/one/item"; flock -x 7; start=$SECONDS; add 1 --replace one/item
 said 'other programs'
