@@ -223,7 +223,7 @@ def lines_of(subject, items):
 
 
 def lines_of_program(program, subject, items):
-    """The program's commands, and as their limit one that reads nothing."""
+    """The program's commands, and as their limit a command without a mount."""
     files = [os.path.join(subject.directory, f"s{number:06}") for number in range(items)]
     return [("one secret", "keychainfs get", [program, "get", files[0]], None),
             ("a hundred, one by one", "keychainfs get", loop(f"{program} get", files), None),

@@ -13,16 +13,17 @@ package struct ItemAttribute: Hashable, Sendable {
 
     /// Parses `NAME=VALUE`; nil without an equals sign, or without a name.
     package init?(_ text: String) {
-        guard let sign = text.firstIndex(of: "="), sign > text.startIndex else { return nil }
-        name = String(text[..<sign])
-        value = Array(text[text.index(after: sign)...].utf8)
+        // Bytes: a value may begin with a combining character.
+        guard let sign = text.utf8.firstIndex(of: UInt8(ascii: "=")), sign > text.startIndex else { return nil }
+        name = String(decoding: text.utf8[..<sign], as: UTF8.self)
+        value = Array(text.utf8[sign...].dropFirst())
     }
 
     /// Requires that an item of the class can have the attribute, before anything is created.
     ///
     /// - Throws: `impossible`.
     func check(for itemClass: ItemClass) throws(CLIError) {
-        let shown = Self.shown(name)
+        let shown = Printable.text(name)
         guard let key = AttributeKey.allCases.first(where: { $0.definition.name == name }) else {
             return try checkOther(shown)
         }
@@ -43,10 +44,7 @@ package struct ItemAttribute: Hashable, Sendable {
             throw CLIError(
                 .impossible, "There is no attribute \(shown). 'keychainfs show' and 'getfattr -d' show the names.")
         }
-        let meant = AttributeKey.allCases.first {
-            $0.definition.code == name || $0.definition.name.lowercased() == "ksecattr" + name.lowercased()
-        }
-        if let meant {
+        if let meant = AttributeKey.allCases.first(where: { $0.isCalled(name) }) {
             throw CLIError(.impossible, "There is no attribute \(shown). Did you mean \(meant.definition.name)?")
         }
     }
@@ -55,6 +53,4 @@ package struct ItemAttribute: Hashable, Sendable {
         guard key.definition.kind == .protection else { return "The guide lists the values of attributes." }
         return "It is one of " + ProtectionClass.allCases.map(\.suffix).joined(separator: ", ") + "."
     }
-
-    private static func shown(_ name: String) -> String { Printable.text(name) }
 }

@@ -9,6 +9,8 @@ struct KeyLink: Sendable {
     /// The lifetime of a code in seconds.
     private(set) var period: Int64 = 30
 
+    /// The parameters that matter. No other part of the contents becomes text.
+    private static let names = ["secret", "algorithm", "digits", "period", "encoder"]
     /// The longest value of a parameter other than the key, in bytes.
     private static let longestValue = 16
 
@@ -22,8 +24,8 @@ struct KeyLink: Sendable {
         while start < range.upperBound {
             let end = Self.end(of: start..<range.upperBound, in: octets, at: ["&", "#"])
             let sign = Self.end(of: start..<end, in: octets, at: ["="])
-            if sign < end, let name = Self.text(octets, start..<sign) {
-                if Self.isKnown(name), !seen.insert(name).inserted { throw .parameter(name) }
+            if sign < end, let name = Self.names.first(where: { Self.isEqual(octets, start..<sign, to: $0) }) {
+                guard seen.insert(name).inserted else { throw .parameter(name) }
                 try set(name, octets, sign + 1..<end)
             }
             guard end < range.upperBound, octets[end] == UInt8(ascii: "&") else { break }
@@ -42,14 +44,14 @@ struct KeyLink: Sendable {
         }
     }
 
-    private static func isKnown(_ name: String) -> Bool {
-        ["secret", "algorithm", "digits", "period", "encoder"].contains(name)
+    private static func isEqual(_ octets: Span<UInt8>, _ range: Range<Int>, to text: String) -> Bool {
+        let text = Array(text.utf8)
+        return range.count == text.count && text.indices.allSatisfy { octets[range.lowerBound + $0] == text[$0] }
     }
 
     private mutating func set(
         _ name: String, _ octets: Span<UInt8>, _ range: Range<Int>
     ) throws(OneTimeKey.ParseError) {
-        guard Self.isKnown(name) else { return }
         if name == "secret" {
             secret = range
             return

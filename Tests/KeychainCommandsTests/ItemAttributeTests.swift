@@ -21,11 +21,12 @@ struct ItemAttributeTests {
         let attribute = try #require(ItemAttribute("kSecAttrComment=a=b"))
         #expect(attribute.name == "kSecAttrComment" && attribute.value == Array("a=b".utf8))
         #expect(try #require(ItemAttribute("color=")).value.isEmpty)
+        #expect(try #require(ItemAttribute("kSecAttrLabel=\u{301}a")).value == Array("\u{301}a".utf8))
         #expect(ItemAttribute("color") == nil && ItemAttribute("=blue") == nil && ItemAttribute("") == nil)
     }
 
     @Test(
-        "E1: an attribute that the item can have is accepted, also one that is not of the keychain",
+        "E1: an attribute that the item can have is accepted, also an attribute of another name",
         arguments: [
             "kSecAttrLabel=x", "kSecAttrComment=", "kSecAttrAccessible=AfterFirstUnlock", "kSecAttrIsInvisible=1",
             "kSecAttrCreator=aapl", "kSecAttrGeneric=\u{0}", "color=blue", "xdg.comment=x",

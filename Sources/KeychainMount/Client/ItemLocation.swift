@@ -1,11 +1,9 @@
 package import Keychain
 import LinuxSupport
 
-/// The location of an item in the tree of a keychain (contract, T5): names from the root to the item's file.
+/// A location in the tree of a keychain at which an item can be (contract, T5).
 package struct ItemLocation: Hashable, Sendable {
     package let itemClass: ItemClass
-    /// The names of all directories, the service's last.
-    package let directories: [String]
     package let name: String
 
     /// - Parameters:
@@ -39,7 +37,7 @@ package struct ItemLocation: Hashable, Sendable {
                 written as %2F.
                 """)
         }
-        (self.itemClass, self.name, directories) = (itemClass, name, names.dropLast())
+        (self.itemClass, self.name) = (itemClass, name)
         try Self.check(service: service, itemClass, item: shown)
         try Self.check(account: name, item: shown)
     }

@@ -69,11 +69,12 @@ package struct ItemName: Sendable {
         var path = text[...]
         if text.hasPrefix(Self.prefix) {
             path = text.dropFirst(Self.prefix.count)
-        } else if text.hasPrefix("/") || text.hasPrefix("./") || text.hasPrefix("../") || isInKeychain {
+        } else if Self.isPath(text) || isInKeychain {
             return nil
         }
-        let names = path.split(separator: "/", omittingEmptySubsequences: false)
-        guard !names.contains(where: { ["", ".", ".."].contains($0) }) else {
+        // Bytes: for Swift, a '/' and a combining character after it are one character.
+        let names = path.utf8.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
+        guard !names.contains(where: { $0.isEmpty || $0.elementsEqual(".".utf8) || $0.elementsEqual("..".utf8) }) else {
             throw CLIError(
                 .impossible, "\(shown) is not an item: write SERVICE/NAME, without '.', '..' or an empty name.")
         }
@@ -82,9 +83,14 @@ package struct ItemName: Sendable {
 
     /// Returns the path from the root of the mount.
     static func pathFromRoot(_ path: String) -> String {
-        let first = String(path.prefix { $0 != "/" })
+        let first = String(decoding: path.utf8.prefix { $0 != UInt8(ascii: "/") }, as: UTF8.self)
         return fixed.contains(first) || first == FixedName.control
             ? path : ItemClass.genericPassword.folderName + "/" + path
+    }
+
+    /// Whether a name has the form of a path of a file.
+    static func isPath(_ name: String) -> Bool {
+        ["/", "./", "../"].contains { name.utf8.starts(with: $0.utf8) }
     }
 
     /// Whether the working directory is in a mounted keychain.

@@ -21,7 +21,7 @@ enum ItemCompletion {
 
     /// Whether a name is a path of a file: with the form of one, or within a mount.
     static func isPath(_ name: String, directory: String) -> Bool {
-        if ["/", "./", "../", "~"].contains(where: { name.hasPrefix($0) }) { return true }
+        if ItemName.isPath(name) || name.hasPrefix("~") { return true }
         return !name.hasPrefix(ItemName.prefix) && MountedKeychains.contain(directory)
     }
 
@@ -31,7 +31,7 @@ enum ItemCompletion {
     }
 
     private static func names(for typed: String, mountPoint: String) -> [String] {
-        guard !typed.contains("/") else {
+        guard !typed.utf8.contains(UInt8(ascii: "/")) else {
             let path = ItemName.pathFromRoot(typed)
             return entries(mountPoint + "/" + path.dropLast(typed.count), typed)
         }

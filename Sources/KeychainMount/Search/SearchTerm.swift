@@ -20,10 +20,11 @@ package struct SearchTerm: Sendable {
     ///
     /// Returns nil without an equals sign: the argument is a word (``SearchWords``).
     init?(_ argument: String) throws(ParseError) {
-        guard let sign = argument.firstIndex(of: "=") else { return nil }
-        let name = String(argument[..<sign])
+        // Bytes: a value may begin with a combining character.
+        guard let sign = argument.utf8.firstIndex(of: UInt8(ascii: "=")) else { return nil }
+        let name = String(decoding: argument.utf8[..<sign], as: UTF8.self)
         self.name = name
-        text = String(argument[argument.index(after: sign)...])
+        text = String(decoding: argument.utf8[sign...].dropFirst(), as: UTF8.self)
         guard let key = AttributeKey.allCases.first(where: { $0.isSearchable && $0.isCalled(name) }) else {
             throw .unknownAttribute(name)
         }
@@ -59,7 +60,8 @@ extension AttributeKey {
         ![.accessControl, .persistentReference, .uuid, .sha1, .tombstone].contains(self) && definition.role != .refused
     }
 
-    fileprivate func isCalled(_ name: String) -> Bool {
+    /// Whether a name that a user has typed is the constant's name, its end in any case, or its value.
+    package func isCalled(_ name: String) -> Bool {
         definition.name == name || definition.code == name
             || definition.name.lowercased() == "ksecattr" + name.lowercased()
     }

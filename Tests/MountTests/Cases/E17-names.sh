@@ -35,6 +35,9 @@ gives 1 web/amy; gives 1 keychain:web/amy; gives 1 generic-passwords/web/amy; gi
 gives 2 generic-passwords/keys/amy; gives 3 internet-passwords/host,port=80/amy; gives 4 synchronizable/generic-passwords/web/amy
 gives 5 access-groups/team/synchronizable/internet-passwords/h/amy; gives 6 web/-rf; gives 7 web/a%2Fb; gives 8 "web/a b"$'\u00fc'
 expect plain "$(cat web/amy)" "the plain file"
+# A combining character after a slash.
+mkdir "$MNT/internet-passwords/"$'\u0301h'; printf 9 > "$G/web/"$'\u0301x'; printf 0 > "$MNT/internet-passwords/"$'\u0301h/\u0301x'
+gives 9 $'web/\u0301x'; gives 9 $'keychain:web/\u0301x'; gives 9 "$G/web/"$'\u0301x'; gives 0 $'internet-passwords/\u0301h/\u0301x'
 # Paths.
 gives 1 "$G/web/amy"; gives 1 "$MNT/../${MNT##*/}//generic-passwords/./web/x/../amy"; ln -s "$G" "$HERE/link"
 ln -s "$G/web/amy" "$HERE/item"
