@@ -54,7 +54,7 @@ package struct ItemDescription: Sendable {
             throw CLIError(
                 .notMounted, "\(file) is not in a mounted keychain. 'keychainfs mount' mounts one; name a file in it.")
         }
-        try MountClient(mountPoint: found.mount.path, owner: .anyone).requireResponse()
+        try MountClient(mountPoint: found.mount.path, owner: .anyone).requireResponse(acceptsPart: true)
     }
 
     private static func itemClass(_ bytes: [UInt8]) -> ItemClass? {

@@ -72,15 +72,20 @@ package struct MountClient: Sendable {
     }
 
     /// Fails if the daemon does not respond or has ended, or it is not the owner's mount. An error that the daemon
-    /// reports is a response, and so is a missing control file: a bind mount of one directory has none. Does not parse
-    /// the status, because parsing JSON takes longer than the request.
-    package func requireResponse() throws(CLIError) {
+    /// reports is a response. Does not parse the status, because parsing JSON takes longer than the request.
+    ///
+    /// - Parameter acceptsPart: Whether missing or inaccessible control files are a response: a bind mount of one directory has
+    ///   none, and another user's daemon refuses them. The caller must verify the mount of the file that it opens then.
+    package func requireResponse(acceptsPart: Bool = false) throws(CLIError) {
         do throws(ControlRequest.Failure) {
             _ = try requestStatus(of: owner)
-        } catch .atOpen(.noSuchFileOrDirectory), .atOpen(.notDirectory), .atOpen(.permissionDenied) {
-            return
         } catch {
-            if case .refused = error, !error.meansEndOfDaemon { return }
+            switch error {
+            case .atOpen(.noSuchFileOrDirectory), .atOpen(.notDirectory), .atOpen(.permissionDenied):
+                if acceptsPart { return }
+            case .refused: if !error.meansEndOfDaemon { return }
+            default: break
+            }
             throw failure(error)
         }
     }

@@ -32,7 +32,7 @@ package struct MountedItem: Sendable {
     package func requireResponse(owner: MountOwner = .anyone) throws(CLIError) {
         let client = MountClient(mountPoint: mount.path, owner: owner)
         try client.requireOwner(of: mount)
-        try client.requireResponse()
+        try client.requireResponse(acceptsPart: true)
     }
 
     /// Whether the keychain is known to be locked. Items of some protection classes can be written nevertheless.
