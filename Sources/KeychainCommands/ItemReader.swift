@@ -32,21 +32,33 @@ package struct ItemReader: Sendable {
     private func readOnce() throws(CLIError) -> SecretBytes {
         let item = try name.mountedItem()
         try item.requireResponse()
+        return try Self.read(item)
+    }
+
+    /// Returns the complete secret of an item, whose daemon responds.
+    ///
+    /// - Parameter limit: The greatest number of bytes that the command can use; `impossible` if there are more.
+    package static func read(
+        _ item: MountedItem, limit: Int = TreeOptions.defaultValueLimit
+    ) throws(CLIError) -> SecretBytes {
         do throws(Errno) {
             let file = try item.open(.readOnly)
             defer { try? file.close() }
-            return try Self.contents(of: file)
+            return try contents(of: file, limit: limit)
         } catch {
-            throw error == .noMemory
-                ? CLIError(CryptoError.outOfSecretMemory, reading: item.shown) : CLIError(error, item: item.shown)
+            switch error {
+            case .noMemory: throw CLIError(CryptoError.outOfSecretMemory, reading: item.shown)
+            case .fileTooLarge: throw CLIError(.impossible, "\(item.shown) has more than \(limit) bytes.")
+            default: throw CLIError(error, item: item.shown)
+            }
         }
     }
 
-    private static func contents(of file: FileDescriptor) throws(Errno) -> SecretBytes {
+    private static func contents(of file: FileDescriptor, limit: Int) throws(Errno) -> SecretBytes {
         do throws(CryptoError) {
-            return try SecretBytes.read(from: file.rawValue, limit: TreeOptions.defaultValueLimit)
+            return try SecretBytes.read(from: file.rawValue, limit: limit)
         } catch {
-            throw error.errno
+            throw error == .invalidParameter ? .fileTooLarge : error.errno
         }
     }
 }

@@ -46,6 +46,10 @@ package enum ExitCode: Int32, CaseIterable, Sendable {
     case noAnswer = 30
     /// A mode or an owner denies the access.
     case noPermission = 31
+    /// The program that `run` names cannot be executed; as env(1).
+    case notExecutable = 126
+    /// The program that `run` names does not exist; as env(1).
+    case noProgram = 127
     /// A signal has ended the progress display; the operation continues. 128 plus SIGINT, as in shells.
     case interrupted = 130
     /// An invalid command line; EX_USAGE of sysexits(3).

@@ -1,4 +1,5 @@
 import CLinuxSupport
+public import SystemPackage
 
 /// The command line of this process.
 public enum ProgramArguments {
@@ -18,4 +19,19 @@ public enum ProgramArguments {
             unsafe arguments?[index].map { unsafe String(validatingCString: $0) != nil } ?? true
         }
     }()
+
+    /// Replaces this process by the program that the last arguments name (execvp(3)). Their bytes are unchanged, also those that are
+    /// not UTF-8.
+    ///
+    /// - Parameters:
+    ///   - count: The number of these arguments, the name of the program included.
+    ///   - assignments: The variables that are added to the environment, or replaced in it: texts `NAME=VALUE`, each followed
+    ///     by a zero byte. The program is searched in their `PATH`.
+    /// - Returns: The errno of execve(2). Does not return otherwise.
+    public static func execute(last count: Int, adding assignments: RawSpan) -> Errno {
+        unsafe assignments.withUnsafeBytes { bytes in
+            let text = unsafe bytes.baseAddress?.assumingMemoryBound(to: CChar.self)
+            return unsafe Errno(rawValue: execute_program(Int32(all.count - count), text, bytes.count))
+        }
+    }
 }

@@ -22,7 +22,7 @@ struct KeychainFS: ParsableCommand {
         subcommands: [
             CreateCommand.self, MountCommand.self, UnmountCommand.self, LockCommand.self, UnlockCommand.self,
             StatusCommand.self, AddCommand.self, GenerateCommand.self, GetCommand.self, OTPCommand.self,
-            ShowCommand.self, SearchCommand.self,
+            RunCommand.self, ShowCommand.self, SearchCommand.self,
             CheckCommand.self,
             BackupCommand.self, RestoreCommand.self, SlotCommand.self, RekeyCommand.self, DoctorCommand.self,
             WatchdogCommand.self, MountHelperCommand.self, CompleteCommand.self,
@@ -38,7 +38,7 @@ struct KeychainFS: ParsableCommand {
             ProgramArguments.all, commands: configuration.subcommands.map { $0._commandName } + ["help"])
         let words = Array(ProgramArguments.all.dropFirst())
         if helper.arguments == nil { checkCommand(words) }
-        main(helper.arguments ?? OptionalValues().completed(words))
+        main(helper.arguments ?? ProgramWords().completed(OptionalValues().completed(words)))
     }
 
     /// Without a command: prints the mounted keychains if standard output is a terminal, otherwise the help.

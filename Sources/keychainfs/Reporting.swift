@@ -36,7 +36,14 @@ enum Console {
 func reporting(
     hasSecrets: Bool = false, withoutProc: KeychainMount.ExitCode = .failure, _ body: () throws(CLIError) -> Void
 ) throws {
-    ProcessSetup.run(hasSecrets: hasSecrets)
+    try reporting(setup: { ProcessSetup.run(hasSecrets: hasSecrets) }, withoutProc: withoutProc, body)
+}
+
+/// Runs a command after this setup of the process.
+func reporting(
+    setup: () -> Void, withoutProc: KeychainMount.ExitCode, _ body: () throws(CLIError) -> Void
+) throws {
+    setup()
     do throws(CLIError) {
         try ProcessSetup.requireProc(withoutProc)
         try body()

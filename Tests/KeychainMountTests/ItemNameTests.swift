@@ -140,3 +140,20 @@ struct OptionalValuesTests {
         #expect(values.completed(["lock", "--wait"]) == ["lock", "--wait"] && values.completed([]) == [])
     }
 }
+
+@Suite("The program on the command line of run")
+struct ProgramWordsTests {
+    @Test(
+        "E6: the first word that is not an option ends the options",
+        arguments: [
+            ("run ls -l", "run -- ls -l"), ("run --env A=b ls --env C=d", "run --env A=b -- ls --env C=d"),
+            ("run --env=A=b ls", "run --env=A=b -- ls"), ("run -- ls", "run -- ls"),
+            ("run --env A=b -- ls", "run --env A=b -- ls"),
+            ("run ls -- x", "run -- ls -- x"), ("run --other ls", "run --other -- ls"), ("run --env", "run --env"),
+            ("run --env -- ls", "run --env -- -- ls"), ("run", "run"), ("lock x", "lock x"), ("", ""),
+        ])
+    func program(_ words: String, _ expected: String) {
+        let program = ProgramWords(commands: ["run": ["--env"]])
+        #expect(program.completed(words.split(separator: " ").map(String.init)).joined(separator: " ") == expected)
+    }
+}

@@ -39,6 +39,11 @@ int lock_holder(int descriptor, int64_t start, int64_t length);
 /* Gets the arguments of main, which belong to the process. Returns their number. */
 int program_arguments(char ***result);
 
+/* Replaces this process by a program (execvp(3)), whose arguments are those of main from the index `first` on, bytes unchanged. Its
+   environment is this process's with `assignments`: texts NAME=VALUE, each followed by a zero byte, `size` bytes together. It also
+   has the PATH in which the program is searched. Returns only a failure: the errno, EINVAL if there is no such argument. */
+int execute_program(int first, const char *assignments, size_t size);
+
 /* Returns the retained Dispatch queue that runs the caller, who releases it; outside of a queue a global one, or NULL. */
 void *dispatch_queue_retain_current(void);
 void dispatch_queue_release(void *queue);

@@ -5,10 +5,13 @@ import Glibc
 public enum StandardDescriptors {
     /// Opens /dev/null for each of them that is closed. Standard output cannot be written then: a result that the caller does
     /// not get is a failure.
-    public static func ensure() {
+    ///
+    /// - Parameter closesOnExec: Whether a program that replaces this one finds them closed, as its caller has left them.
+    public static func ensure(closesOnExec: Bool = false) {
         for descriptor: Int32 in 0...2 where fcntl(descriptor, F_GETFD) < 0 {
             // open(2) uses the lowest free number, which is this one, because those below are open.
-            _ = unsafe open("/dev/null", descriptor == STDOUT_FILENO ? O_RDONLY : O_RDWR)
+            let flags = (descriptor == STDOUT_FILENO ? O_RDONLY : O_RDWR) | (closesOnExec ? O_CLOEXEC : 0)
+            _ = unsafe open("/dev/null", flags)
         }
     }
 }

@@ -32,6 +32,20 @@ package struct ItemName: Sendable {
     ///
     /// - Throws: `notMounted`; `impossible` if no item can have this name.
     package func mountedItem() throws(CLIError) -> MountedItem {
+        try MountedItem(try resolved(), text: text)
+    }
+
+    /// Finds a directory of items, such as a service, in a mounted keychain. Accesses no mount.
+    ///
+    /// - Throws: `notMounted`; `impossible` for the directory of control files.
+    package func mountedFolder() throws(CLIError) -> MountedFolder {
+        let name = text.count > 1 && text.hasSuffix("/") ? String(text.dropLast()) : text
+        let found = try ItemName(name, mountPoint: defaultMountPoint, directory: directory).resolved()
+        return try MountedFolder(found, text: name)
+    }
+
+    /// Finds the mount, and the names from its mount point to the file.
+    private func resolved() throws(CLIError) -> (mount: MountTable.Entry, names: [String]) {
         guard !text.isEmpty else { throw CLIError(.impossible, "The name of the item is empty.") }
         guard ProgramArguments.areText || !text.unicodeScalars.contains("\u{FFFD}") else {
             throw CLIError(.impossible, "\(shown) is not a possible name: it is not UTF-8.")
@@ -41,14 +55,14 @@ package struct ItemName: Sendable {
                 throw CLIError(
                     .notMounted, "\(shown) is not in a mounted keychain. 'keychainfs mount' mounts one.")
             }
-            return try MountedItem(found, text: text)
+            return found
         }
         guard let found = MountedKeychains.resolve(FilePath(defaultMountPoint + "/" + path)) else {
             throw CLIError(
                 .notMounted,
                 "No keychain is mounted at \(Printable.text(defaultMountPoint)). Mount one with 'keychainfs mount'.")
         }
-        return try MountedItem(found, text: text)
+        return found
     }
 
     /// Returns the path of the item or directory that a command shows: a path in any mounted keychain, or else the name in the default

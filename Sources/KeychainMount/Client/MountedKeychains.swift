@@ -5,7 +5,7 @@ import LinuxSupport
 import SystemPackage
 
 /// The mounted keychains in the kernel's table, which is read without accessing a mount.
-enum MountedKeychains {
+package enum MountedKeychains {
     static let type = MountOwner.fileSystemType
 
     /// The mount points of the calling user's keychains, including those whose daemon has died.
@@ -86,6 +86,15 @@ enum MountedKeychains {
         return found.map { mount in
             (mount, parent.components.dropFirst(FilePath(mount.path).components.count).map(\.string))
         }
+    }
+
+    /// Requires that the daemon responds if the file to which a path refers is in a mounted keychain.
+    ///
+    /// - Returns: Whether it is in one.
+    package static func requireResponse(onTheWayTo path: String) throws(CLIError) -> Bool {
+        guard let mount = resolve(FilePath(path))?.mount else { return false }
+        try MountClient(mountPoint: mount.path).requireResponse(acceptsPart: true)
+        return true
     }
 
     /// The kernel's limit on symbolic links (path_resolution(7)).

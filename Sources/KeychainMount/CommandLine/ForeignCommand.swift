@@ -17,6 +17,8 @@ enum ForeignCommand {
             return "Add an item with 'keychainfs add SERVICE/NAME', or write its file."
         case "edit":
             return "Replace the secret of an item with 'keychainfs add --replace SERVICE/NAME', or edit its file."
+        case "exec", "env":
+            return "Run a program with secrets in its environment with 'keychainfs run --env NAME=SERVICE/NAME PROGRAM'."
         case "gen", "pwgen", "random":
             return "Print a random secret with 'keychainfs generate', or store one with 'keychainfs add --generate'."
         case "rm", "delete", "remove", "del", "delete-generic-password":

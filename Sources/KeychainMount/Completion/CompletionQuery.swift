@@ -6,6 +6,8 @@ enum CompletionQuery: Hashable, Sendable {
     case path
     /// An item.
     case item
+    /// A variable and an item, `NAME=ITEM`.
+    case assignedItem
     /// The name or the path of a keychain, or a directory.
     case keychain
     /// A directory, or the mount point of a keychain.
@@ -79,6 +81,8 @@ private struct CommandLineState {
             command = next
         } else {
             positionals.append(word)
+            // The options after a program are the program's.
+            hasOnlyArguments = hasOnlyArguments || ProgramWords.ofProgram[command.commandName] != nil
         }
         return true
     }
@@ -126,7 +130,8 @@ private struct CommandLineState {
     private func value(of argument: CommandTree.Argument, _ current: String) -> CompletionQuery {
         switch argument.valueName {
         case "id": return .slot(keychain: keychain)
-        case "item": return .item
+        case "item", "folder": return .item
+        case "name=item": return .assignedItem
         case "keychain", "keychain-or-mount-point": return .keychain
         case "options": return .words(Self.mountOptions(after: current).map { Completion($0) })
         default: break

@@ -84,18 +84,19 @@ package struct CompletionResult: Sendable {
     /// The number of bytes that bash adds to a word: it also shows a list of directories with a slash after each. Not to the name of an
     /// item without a path.
     private func bashSlash(_ word: String) -> Int {
-        let isPath = query != .item || ItemCompletion.isPath(word, directory: directory)
+        let item = String(word.dropFirst(prefix.count))
+        let isPath = ![.item, .assignedItem].contains(query) || ItemCompletion.isPath(item, directory: directory)
         return shell == .bash && isPath && word.utf8.count > 1 && word.utf8.last == UInt8(ascii: "/") ? 1 : 0
     }
 
     /// The complete words, of which the shell keeps the start.
     private var candidates: [Completion] {
-        // `--option=` stays before each value.
-        let option = current.hasPrefix("--") ? current.firstIndex(of: "=").map { String(current[...$0]) } ?? "" : ""
+        let option = prefix
         let typed = String(current.dropFirst(option.count))
         switch query {
         case .words(let words): return words.map { Completion(option + $0.word, $0.description) }
-        case .item: return list(["items", typed]).map { Completion(option + $0) }
+        case .assignedItem where !option.hasSuffix("="): return []
+        case .item, .assignedItem: return list(["items", typed]).map { Completion(option + $0) }
         case .path: return list(["paths", typed]).map { Completion(option + $0) }
         case .keychain: return list(["keychains", typed]).map { Completion(option + $0) }
         case .mountPoint:
@@ -109,6 +110,16 @@ package struct CompletionResult: Sendable {
             }
         case .nothing: return []
         }
+    }
+
+    /// The start of the word that stays before each candidate: `--option=`, and `NAME=` before an item.
+    private var prefix: String {
+        let option = current.hasPrefix("--") ? Self.untilSign(current) : ""
+        return query == .assignedItem ? option + Self.untilSign(current.dropFirst(option.count)) : option
+    }
+
+    private static func untilSign(_ text: some StringProtocol) -> String {
+        text.firstIndex(of: "=").map { String(text[...$0]) } ?? ""
     }
 
     private var directory: String { FileManager.default.currentDirectoryPath }

@@ -18,6 +18,14 @@ package enum ProcessSetup {
         _ = ProcessHardening.apply()
     }
 
+    /// The setup of a process that reads secrets and replaces itself by a program of the user (execve(2)). Changes nothing that
+    /// the program would inherit: the umask, a limit, the environment, a closed descriptor.
+    package static func runBeforeProgram() {
+        StandardDescriptors.ensure(closesOnExec: true)
+        CrashReports.disable(alsoInChildren: false)
+        ProcessHardening.denyAccess()
+    }
+
     /// Requires `/proc`. Without it no mount, no lock and no process is visible, and the result of a command would be wrong:
     /// "not mounted", or a copy of a file that a daemon is writing.
     package static func requireProc(_ exitCode: ExitCode = .failure) throws(CLIError) {

@@ -8,12 +8,14 @@ package enum CrashReports {
     /// handler.
     private static let setting = (name: "SWIFT_BACKTRACE", value: "enable=no")
 
-    /// Disables the handler in this process and in its child processes.
+    /// Disables the handler in this process.
     ///
     /// The runtime installs its handlers at the start of a process, so the present handlers are removed.
-    package static func disable() {
+    ///
+    /// - Parameter alsoInChildren: Whether the handler is disabled in child processes, too, by a variable of the environment.
+    package static func disable(alsoInChildren: Bool = true) {
         if let value = unsafe getenv(setting.name), unsafe strcmp(value, setting.value) == 0 { return }
-        unsafe setenv(setting.name, setting.value, 1)
+        if alsoInChildren { unsafe setenv(setting.name, setting.value, 1) }
         for signal in signals where isHandled(signal) { _ = Glibc.signal(signal, SIG_DFL) }
     }
 

@@ -28,11 +28,14 @@ package enum ProcessHardening {
     /// The protections last until exit. exec(2) resets the first two; fork(2) drops the lock of the arena.
     @discardableResult
     package static func apply() -> Report {
-        _ = csodium_set_dumpable(0)
+        denyAccess()
         var none = rlimit(rlim_cur: 0, rlim_max: 0)
         unsafe _ = setrlimit(__rlimit_resource_t(RLIMIT_CORE.rawValue), &none)
         return report()
     }
+
+    /// Disables core dumps, and access by other processes of the same user, until exec(2) (PR_SET_DUMPABLE, prctl(2)).
+    package static func denyAccess() { _ = csodium_set_dumpable(0) }
 
     /// Returns the protections in force.
     package static func report() -> Report {

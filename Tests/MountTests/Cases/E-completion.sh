@@ -50,6 +50,8 @@ for shell in zsh fish; do complete "$shell" "[lock][$MNT]" "keychainfs lock ${MN
 # An item, in each form of its name.
 completes '[get][s2/a b]' $'keychainfs get s2/\t'
 completes '[otp][s2/a b]' $'keychainfs otp s2/\t'
+completes '[run][--env][A=s2/a b]' $'keychainfs run --env A=s2/\t'
+completes '[run][--env-folder][s2/]' $'keychainfs run --env-folder s2\t'
 completes '[add][keychain:s2/a b]' $'keychainfs add keychain:s2/\t'
 completes '[get][--wait][s2/a b]' $'keychainfs get --wait s2/\t'
 for shell in bash fish; do complete "$shell" '[add][--accessible][Always][internet-passwords/]' $'keychainfs add --accessible Always internet-\t'; done
@@ -71,6 +73,7 @@ for shell in bash zsh; do
     complete "$shell" "[show][$G/s0/\$(touch x)]" "keychainfs show '$G/s0/\$(to"
 done
 printf x > "$CASE_DIR/work/-dash"; completes '[show][./-dash]' 'keychainfs show ./'
+completes '[run][cat][./-dash]' 'keychainfs run cat ./'
 # fish hides words with a leading dot until a dot is typed.
 for shell in bash zsh; do complete "$shell" '[show][./-dash]' 'keychainfs show '; done
 joined; rm "$CASE_DIR/work/-dash"

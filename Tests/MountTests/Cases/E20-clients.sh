@@ -13,6 +13,8 @@ chmod 711 "$CASE_DIR"
 # Permissions: as for any program. Another user's mount gets no secret.
 code 31 'No permission' as "$A" get web/amy; chmod 711 "$D"; code 31 'No permission' as "$A" get web/amy
 chmod 644 "$D/amy"; code 0 '' as "$A" get web/amy; expect geheim "$(cat "$OUT")" "get by another user"
+code 0 '' as "$A" run --env X=web/amy printenv X; expect geheim "$(cat "$OUT")" "run by another user"
+code 31 'No permission' as "$A" run --env X=web/bob printenv X; code 31 'No permission' as "$A" run --env-folder web printenv X
 chmod 666 "$D/amy"; for options in '' --replace; do code 17 'is the mount of another user' as "$A" add $options web/amy; done
 code 17 'is the mount of another user' as "$A" add web/new; expect geheim "$(cat "$D/amy")" "after A's attempts"
 code 64 '--owner is for root' as "$A" add --owner root web/new
@@ -38,7 +40,9 @@ code 64 'no user' add --owner nosuchuser "$AM/s/new"; in_a "$KEYCHAINFS" unmount
 
 # A bind mount of a service, and of one file.
 mkdir "$CASE_DIR/service"; mount --bind "$D" "$CASE_DIR/service"; touch "$CASE_DIR/file"; mount --bind "$D/bob" "$CASE_DIR/file"
-code 0 '' get "$CASE_DIR/service/amy"; expect geheim "$(cat "$OUT")" "in a bind mount"; code 0 '' get "$CASE_DIR/file"
+code 0 '' get "$CASE_DIR/service/amy"; expect geheim "$(cat "$OUT")" "in a bind mount"
+code 0 '' run --env-folder "$CASE_DIR/service" --env X="$CASE_DIR/file" sh -c 'echo "$amy$X"'
+expect geheim1 "$(cat "$OUT")" "run in a bind mount"; code 0 '' get "$CASE_DIR/file"
 expect 1 "$(cat "$OUT")" "a file that is mounted"
 code 0 '' add "$CASE_DIR/service/added"; expect new "$(cat "$D/added")" "add in a bind mount"; code 20 exists add "$CASE_DIR/file"
 code 0 '' add --replace "$CASE_DIR/file"; expect new "$(cat "$D/bob")" "replaced through a bind mount"
