@@ -6,6 +6,8 @@ enum CompletionQuery: Hashable, Sendable {
     case path
     /// An item.
     case item
+    /// A directory of items.
+    case folder
     /// A variable and an item, `NAME=ITEM`.
     case assignedItem
     /// The name or the path of a keychain, or a directory.
@@ -130,7 +132,8 @@ private struct CommandLineState {
     private func value(of argument: CommandTree.Argument, _ current: String) -> CompletionQuery {
         switch argument.valueName {
         case "id": return .slot(keychain: keychain)
-        case "item", "folder": return .item
+        case "item": return .item
+        case "folder": return .folder
         case "name=item": return .assignedItem
         case "keychain", "keychain-or-mount-point": return .keychain
         case "options": return .words(Self.mountOptions(after: current).map { Completion($0) })

@@ -85,7 +85,8 @@ package struct CompletionResult: Sendable {
     /// item without a path.
     private func bashSlash(_ word: String) -> Int {
         let item = String(word.dropFirst(prefix.count))
-        let isPath = ![.item, .assignedItem].contains(query) || ItemCompletion.isPath(item, directory: directory)
+        let isPath =
+            ![.item, .folder, .assignedItem].contains(query) || ItemCompletion.isPath(item, directory: directory)
         return shell == .bash && isPath && word.utf8.count > 1 && word.utf8.last == UInt8(ascii: "/") ? 1 : 0
     }
 
@@ -95,6 +96,8 @@ package struct CompletionResult: Sendable {
         let typed = String(current.dropFirst(option.count))
         switch query {
         case .words(let words): return words.map { Completion(option + $0.word, $0.description) }
+        case .folder:
+            return list(["items", typed]).filter { $0.utf8.last == UInt8(ascii: "/") }.map { Completion(option + $0) }
         case .assignedItem where !option.hasSuffix("="): return []
         case .item, .assignedItem: return list(["items", typed]).map { Completion(option + $0) }
         case .path: return list(["paths", typed]).map { Completion(option + $0) }
