@@ -227,6 +227,7 @@ def lines_of_program(program, subject, items):
     files = [os.path.join(subject.directory, f"s{number:06}") for number in range(items)]
     return [("one secret", "keychainfs get", [program, "get", files[0]], None),
             ("a hundred, one by one", "keychainfs get", loop(f"{program} get", files), None),
+            ("one secret", "keychainfs run", [program, "run", "--env", f"SECRET={files[0]}", "printenv", "SECRET"], None),
             ("one secret", "(keychainfs --version)", [program, "--version"], None)]
 
 

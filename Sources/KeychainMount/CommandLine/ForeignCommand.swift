@@ -18,7 +18,7 @@ enum ForeignCommand {
         case "edit":
             return "Replace the secret of an item with 'keychainfs add --replace SERVICE/NAME', or edit its file."
         case "exec", "env":
-            return "Run a program with secrets in its environment with 'keychainfs run --env NAME=SERVICE/NAME PROGRAM'."
+            return "Run a program with secrets in its environment: 'keychainfs run --env NAME=SERVICE/NAME PROGRAM'."
         case "gen", "pwgen", "random":
             return "Print a random secret with 'keychainfs generate', or store one with 'keychainfs add --generate'."
         case "rm", "delete", "remove", "del", "delete-generic-password":

@@ -23,7 +23,7 @@ done << 'TABLE'
 64|ls|A mounted keychain is a directory: 'ls $MNT'.
 64|list|A mounted keychain is a directory
 64|cat x|Print the secret of an item with 'keychainfs get SERVICE/NAME', or 'cat $MNT/generic-passwords/SERVICE/ACCOUNT'.
-64|exec x|Run a program with secrets in its environment with 'keychainfs run --env NAME=SERVICE/NAME PROGRAM'.
+64|exec x|Run a program with secrets in its environment: 'keychainfs run --env NAME=SERVICE/NAME PROGRAM'.
 64|gen|Print a random secret with 'keychainfs generate'
 64|insert web/shop|Add an item with 'keychainfs add SERVICE/NAME', or write its file.
 64|init|Create a keychain with 'keychainfs create'.
