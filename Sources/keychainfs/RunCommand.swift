@@ -46,8 +46,9 @@ struct RunCommand: ParsableCommand {
         for text in variables where EnvironmentSources.Variable(text) == nil {
             throw ValidationError("--env needs NAME=ITEM, such as --env DB_PASSWORD=db/app.")
         }
-        guard !command.isEmpty else { throw ValidationError("Name the program to run.") }
         for file in envFile { try requireFileName(file, of: "environment file") }
+        guard let program = command.first else { throw ValidationError("Name the program to run.") }
+        try requireFileName(program, of: "program")
     }
 
     func run() throws {
@@ -56,7 +57,7 @@ struct RunCommand: ParsableCommand {
                 variables: variables.compactMap { EnvironmentSources.Variable($0) },
                 folders: envFolder.map { ItemName($0) },
                 files: envFile)
-            try sources.environment().execute(lastArguments: command.count, program: command[0])
+            try sources.environment().execute(lastArguments: command.count, program: command.first ?? "")
         }
     }
 }

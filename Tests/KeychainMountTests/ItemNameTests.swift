@@ -150,7 +150,8 @@ struct ProgramWordsTests {
             ("run --env=A=b ls", "run --env=A=b -- ls"), ("run -- ls", "run -- ls"),
             ("run --env A=b -- ls", "run --env A=b -- ls"),
             ("run ls -- x", "run -- ls -- x"), ("run --other ls", "run --other -- ls"), ("run --env", "run --env"),
-            ("run --env -- ls", "run --env -- -- ls"), ("run", "run"), ("lock x", "lock x"), ("", ""),
+            ("run --env -- ls", "run --env -- -- ls"), ("run", "run"), ("run -", "run -- -"), ("lock x", "lock x"),
+            ("", ""),
         ])
     func program(_ words: String, _ expected: String) {
         let program = ProgramWords(commands: ["run": ["--env"]])

@@ -13,7 +13,7 @@ package struct ProgramWords: Sendable {
         guard let options = words.first.flatMap({ commands[$0] }) else { return words }
         var index = 1
         while index < words.count, words[index] != "--" {
-            guard words[index].utf8.first == UInt8(ascii: "-") else {
+            guard words[index] != "-", words[index].utf8.first == UInt8(ascii: "-") else {
                 return words[..<index] + ["--"] + words[index...]
             }
             index += options.contains(words[index]) ? 2 : 1

@@ -131,7 +131,7 @@ code 64 'Name the program' run --env A=app/PASSWORD; code 64 "'--evn'" run --evn
 # The program cannot be executed. A directory of PATH without access would change the reason, as for env(1).
 PATH=/usr/bin:/bin
 code 127 'no such program' run --env A=app/PASSWORD nosuchprogram; code 127 'no such program' run /nosuch/program
-code 126 'Permission denied' run "$CASE_DIR/env"; code 126 'Permission denied' run "$CASE_DIR"; code 127 'no such program' run ''
+code 126 'Permission denied' run "$CASE_DIR/env"; code 126 'Permission denied' run "$CASE_DIR"; code 64 'empty' run ''
 printf '#!/nosuch/shell\n' > "$CASE_DIR/bin/script"; chmod +x "$CASE_DIR/bin/script"; code 127 '' run "$CASE_DIR/bin/script"
 LONG=$(head -c 100000 /dev/zero | tr '\0' x); printf "A='%s'\n" "$LONG" > "$CASE_DIR/env5"
 got=0; (ulimit -Ss 256; exec "${R[@]}" --env-file "$CASE_DIR/env5" true "$LONG") 2> "$ERR" || got=$?
