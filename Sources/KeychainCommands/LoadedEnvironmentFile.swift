@@ -16,9 +16,8 @@ struct LoadedEnvironmentFile {
     ///
     /// - Throws: `usage` for a malformed line.
     init(path: String) throws(CLIError) {
-        let isItem = try MountedKeychains.requireResponse(onTheWayTo: path)
         let shown = Printable.text(path)
-        let contents = try Self.contents(of: path, shown: shown, isItem: isItem)
+        let contents = try Self.contents(of: path, shown: shown)
         do throws(EnvironmentFile.ParseError) {
             file = try EnvironmentFile(contents)
         } catch {
@@ -27,21 +26,21 @@ struct LoadedEnvironmentFile {
         self.path = shown
     }
 
-    private static func contents(of path: String, shown: String, isItem: Bool) throws(CLIError) -> SecretBytes {
+    private static func contents(of path: String, shown: String) throws(CLIError) -> SecretBytes {
+        if let item = try MountedKeychains.item(at: path) {
+            try item.requireResponse()
+            return try ItemReader.read(item, limit: limit)
+        }
         do {
             let file = try FileDescriptor.open(FilePath(path), .readOnly, options: .closeOnExec)
             defer { try? file.close() }
             return try SecretBytes.read(from: file.rawValue, limit: limit)
         } catch let error as Errno {
-            if isItem { throw CLIError(error, item: shown) }
             throw CLIError(.failure, "\(shown) cannot be read: \(error).")
-        } catch CryptoError.io(let code) {
-            if isItem { throw CLIError(Errno(rawValue: code), item: shown) }
-            throw CLIError(.failure, "\(shown) cannot be read: \(Errno(rawValue: code)).")
         } catch CryptoError.invalidParameter {
             throw CLIError(.impossible, "\(shown) is not an environment file: it has more than 256 KiB.")
         } catch {
-            throw CLIError(CryptoError.outOfSecretMemory, reading: shown)
+            throw CLIError(error as? CryptoError ?? .outOfSecretMemory, reading: shown)
         }
     }
 

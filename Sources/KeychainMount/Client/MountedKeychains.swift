@@ -88,13 +88,12 @@ package enum MountedKeychains {
         }
     }
 
-    /// Requires that the daemon responds if the file to which a path refers is in a mounted keychain.
+    /// Returns the item to which the path of a file refers; nil for a file outside of mounted keychains.
     ///
-    /// - Returns: Whether it is in one.
-    package static func requireResponse(onTheWayTo path: String) throws(CLIError) -> Bool {
-        guard let mount = resolve(FilePath(path))?.mount else { return false }
-        try MountClient(mountPoint: mount.path).requireResponse(acceptsPart: true)
-        return true
+    /// - Throws: `impossible` for a file in a keychain that is not an item.
+    package static func item(at path: String) throws(CLIError) -> MountedItem? {
+        guard let found = resolve(FilePath(path)) else { return nil }
+        return try MountedItem(found, text: path)
     }
 
     /// The kernel's limit on symbolic links (path_resolution(7)).

@@ -112,7 +112,8 @@ no 17 'not in a mounted' --env-folder /etc; no 29 "without '.'" --env-folder key
 no 29 'zero byte' --env-folder app \
     --env empty=other/_x1 --env line_feed=other/_x1
 no 1 'cannot be read' --env-file "$CASE_DIR/none"; no 1 'cannot be read' --env-file "$CASE_DIR"; no 64 'empty' --env-file ''
-no 26 'There is no' --env-file "$P/app/none"; no 64 "line 1" --env-file /etc/hostname; no 26 'none/x' --env-file "$CASE_DIR/env2"
+no 26 'There is no' --env-file "$P/app/none"
+no 29 'control file' --env-file "$MNT/.keychainfs/status"; no 64 "line 1" --env-file /etc/hostname; no 26 'none/x' --env-file "$CASE_DIR/env2"
 printf 'A=keychain:../app/PASSWORD\n' > "$CASE_DIR/env5"; no 29 "without '.'" --env-file "$CASE_DIR/env5"
 printf 'A=keychain:a/\377\n' > "$CASE_DIR/env5"; no 29 'not UTF-8' --env-file "$CASE_DIR/env5"
 printf 'geheim' > "$CASE_DIR/env5"; no 64 'line 1' --env-file "$CASE_DIR/env5"
