@@ -4,12 +4,18 @@
 . "${0%/*}/lib.sh"
 cat > "$CASE_DIR/failing_disk.c" <<'C'
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
-/* The next synchronization after the creation of the file that FAIL_SYNC names fails. */
+/* The next synchronization of the keychain's file after the creation of the file that FAIL_SYNC names fails; not one of another file,
+   which may come later on a busy machine. */
 int fdatasync(int descriptor) {
-    const char *file = getenv("FAIL_SYNC");
+    char link[32], path[4096] = "";
+    snprintf(link, sizeof link, "/proc/self/fd/%d", descriptor);
+    if (readlink(link, path, sizeof path - 1) < 0) abort();
+    const char *file = strstr(path, ".keychain") ? getenv("FAIL_SYNC") : NULL;
     if (!file || unlink(file)) return syscall(SYS_fdatasync, descriptor);
     errno = EIO;
     return -1;
