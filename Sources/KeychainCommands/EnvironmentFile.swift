@@ -21,7 +21,7 @@ package final class EnvironmentFile: Sendable {
 
     /// A line that sets a variable.
     package struct Assignment: Hashable, Sendable {
-        package let name: String
+        package let name: VariableName
         package let line: Int
         /// The bytes of the value, without quotes.
         let range: Range<Int>

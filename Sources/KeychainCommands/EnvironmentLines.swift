@@ -72,11 +72,10 @@ extension Span<UInt8> {
         let value = sign + 1..<rest.upperBound
         let first = trimmed(value).lowerBound
         guard first < value.upperBound, [UInt8(ascii: "'"), UInt8(ascii: "\"")].contains(self[first]) else {
-            return Assignment(name: name.text, line: number, range: unquoted(value), hasEscapes: false)
+            return Assignment(name: name, line: number, range: unquoted(value), hasEscapes: false)
         }
         let range = try quoted(first..<value.upperBound)
-        return Assignment(
-            name: name.text, line: number, range: range, hasEscapes: self[first] == UInt8(ascii: "\""))
+        return Assignment(name: name, line: number, range: range, hasEscapes: self[first] == UInt8(ascii: "\""))
     }
 
     /// Returns the range of a value without quotes: up to a comment, without blanks around it.

@@ -46,8 +46,7 @@ struct LoadedEnvironmentFile {
 
     /// Adds the variables that the environment does not contain yet, the last line first.
     func add(to environment: inout Environment) throws(CLIError) {
-        for assignment in file.assignments.reversed() {
-            guard let name = VariableName(assignment.name), !environment.contains(name) else { continue }
+        for assignment in file.assignments.reversed() where !environment.contains(assignment.name) {
             let source = "\(path), line \(assignment.line)"
             let value: SecretBytes
             do throws(CryptoError) {
@@ -56,9 +55,9 @@ struct LoadedEnvironmentFile {
                 throw CLIError(error, reading: source)
             }
             if let item = try Self.item(value, source) {
-                try environment.add(name, from: item)
+                try environment.add(assignment.name, from: item)
             } else {
-                try environment.add(name, value, from: source)
+                try environment.add(assignment.name, value, from: source)
             }
         }
     }

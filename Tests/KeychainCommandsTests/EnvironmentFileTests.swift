@@ -14,7 +14,7 @@ struct EnvironmentFileTests {
         return try file.assignments.map { assignment in
             let value = try file.value(of: assignment)
             let bytes = (0..<value.count).map { value.bytes.octets[$0] }
-            return "\(assignment.line) \(assignment.name)=\(String(decoding: bytes, as: UTF8.self))"
+            return "\(assignment.line) \(assignment.name.text)=\(String(decoding: bytes, as: UTF8.self))"
         }
     }
 

@@ -30,12 +30,6 @@ extension FuzzTarget {
         try hold(try again.code(at: 59).isEqual(to: try key.code(at: 59)), "another code after a line of text")
     }
 
-    private static func secret(_ bytes: [UInt8]) throws -> SecretBytes {
-        var secret = try SecretBytes(count: bytes.count)
-        for (index, byte) in bytes.enumerated() { secret.set(byte, at: index) }
-        return secret
-    }
-
     private static let oneTimeKeyExamples = [
         "GEZDGNBVGY3TQOJQ", "gezd gnbv gy3t qojq\n", "otpauth://totp/x?secret=GEZDGNBVGY3TQOJQ",
         "password\notpauth://totp/A%20B:c?period=45&secret=GEZDGNBV%20GY3TQOJQ%3D&algorithm=SHA256&digits=8#end\r\nnotes",
