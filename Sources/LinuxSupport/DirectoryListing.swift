@@ -14,14 +14,22 @@ public enum DirectoryListing {
     ///
     /// - Throws: What opendir(3) or readdir(3) set. A listing with an error at its end throws, too.
     public static func entries(of path: String) throws(Errno) -> [Entry] {
+        let (entries, error) = try available(in: path)
+        if let error { throw error }
+        return entries
+    }
+
+    /// Returns the entries up to the end or an error of readdir(3), and that error.
+    ///
+    /// - Throws: What opendir(3) set.
+    public static func available(in path: String) throws(Errno) -> (entries: [Entry], error: Errno?) {
         guard let directory = unsafe opendir(path) else { throw Errno(rawValue: errno) }
         defer { unsafe closedir(directory) }
         var entries: [Entry] = []
         while true {
             errno = 0
             guard let entry = unsafe readdir(directory) else {
-                guard errno == 0 else { throw Errno(rawValue: errno) }
-                return entries
+                return (entries, errno == 0 ? nil : Errno(rawValue: errno))
             }
             let bytes = unsafe withUnsafeBytes(of: &entry.pointee.d_name) { unsafe Array($0.prefix { $0 != 0 }) }
             guard let name = String(validating: bytes, as: UTF8.self), name != ".", name != ".." else { continue }
