@@ -1,6 +1,6 @@
 import Glibc
 
-/// The user accounts of the system (getpwnam(3)).
+/// The user accounts of the system (getpwnam(3), getpwuid(3)).
 public enum UserAccount {
     /// Returns the ID of a user; nil if the name does not exist.
     public static func identifier(of name: String) -> UInt32? {
@@ -10,5 +10,15 @@ public enum UserAccount {
             return nil
         }
         return unsafe account.pw_uid
+    }
+
+    /// Returns the name of a user; nil if the ID does not exist.
+    public static func name(of identifier: UInt32) -> String? {
+        var (account, result) = unsafe (passwd(), UnsafeMutablePointer<passwd>?.none)
+        var buffer = [CChar](repeating: 0, count: 16_384)
+        guard unsafe getpwuid_r(identifier, &account, &buffer, buffer.count, &result) == 0, unsafe result != nil else {
+            return nil
+        }
+        return unsafe String(cString: account.pw_name)
     }
 }

@@ -18,7 +18,7 @@ package struct MountedFolder: Sendable {
         (shown, self.text, mount, names) = (Printable.text(text), text, found.mount, found.names)
         let root = FilePath(found.mount.root).components.map(\.string)
         guard (root + found.names).first != FixedName.control else {
-            throw CLIError(.impossible, "\(shown) contains control files of the keychain, not items.")
+            throw CLIError(.impossible, "\(shown) is one of the control files of the keychain, not of its items.")
         }
     }
 
@@ -31,6 +31,16 @@ package struct MountedFolder: Sendable {
     /// Requires that the daemon responds (``MountedItem/requireResponse(owner:)``).
     package func requireResponse() throws(CLIError) {
         try MountClient(mountPoint: mount.path).requireResponse(acceptsPart: true)
+    }
+
+    /// The status of the keychain; nil if it cannot be read: in a bind mount of a part, or by another user.
+    package var status: StatusReport? { try? MountClient(mountPoint: mount.path, owner: .anyone).status() }
+
+    package var mountPoint: String { mount.path }
+
+    /// The paths from the mount point to the directory, both included.
+    package var pathsOnTheWay: [String] {
+        (0...names.count).map { ([mount.path] + names.prefix($0)).joined(separator: "/") }
     }
 
     /// Returns the names of the files in it.
