@@ -267,12 +267,6 @@ static inline void cfuse3_wipe_registers(void) {}
 /* glibc declares these only with _GNU_SOURCE, which this header cannot define, because Swift's other modules do not. */
 extern int pipe2(int[2], int);
 extern int renameat2(int, const char *, int, const char *, unsigned int);
-extern int posix_spawn_file_actions_addclosefrom_np(posix_spawn_file_actions_t *, int);
-static inline void cfuse3_close_from(posix_spawn_file_actions_t *actions, int first)
-{
-    posix_spawn_file_actions_addclosefrom_np(actions, first);
-}
-static const int cfuse3_spawn_setsid = 0x80; /* POSIX_SPAWN_SETSID */
 static const int cfuse3_umount_detach = 2;   /* MNT_DETACH */
 static const int cfuse3_umount_nofollow = 8; /* UMOUNT_NOFOLLOW */
 

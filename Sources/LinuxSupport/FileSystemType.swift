@@ -15,4 +15,13 @@ public enum FileSystemType {
         guard unsafe statfs(path, &status) == 0 else { return true }
         return remote.contains(Int(status.f_type) & 0xFFFF_FFFF)
     }
+
+    /// tmpfs, ramfs.
+    private static let inMemory: Set<Int> = [0x0102_1994, 0x8584_58F6]
+
+    /// Whether the files are in memory only, or in swap space. False if statfs(2) fails.
+    public static func isInMemory(_ path: String) -> Bool {
+        var status = statfs()
+        return unsafe statfs(path, &status) == 0 && inMemory.contains(Int(status.f_type) & 0xFFFF_FFFF)
+    }
 }

@@ -22,10 +22,10 @@ struct KeychainFS: ParsableCommand {
         subcommands: [
             CreateCommand.self, MountCommand.self, UnmountCommand.self, LockCommand.self, UnlockCommand.self,
             StatusCommand.self, AddCommand.self, GenerateCommand.self, GetCommand.self, OTPCommand.self,
-            RunCommand.self, TreeCommand.self, WhyCommand.self, ShowCommand.self, SearchCommand.self,
+            RunCommand.self, CopyCommand.self, TreeCommand.self, WhyCommand.self, ShowCommand.self, SearchCommand.self,
             CheckCommand.self,
             BackupCommand.self, RestoreCommand.self, SlotCommand.self, RekeyCommand.self, DoctorCommand.self,
-            WatchdogCommand.self, MountHelperCommand.self, CompleteCommand.self,
+            WatchdogCommand.self, HoldClipboardCommand.self, MountHelperCommand.self, CompleteCommand.self,
         ])
 
     /// The beginning of every message, also of the parser's (``Console/message(_:)``).

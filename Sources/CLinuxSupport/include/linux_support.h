@@ -80,6 +80,14 @@ struct child_file_request_opening { uint64_t mount, device; int32_t error; };
    Returns its process ID, or a negative errno. The caller closes `peer`, a socket, and waits for the child. */
 int child_file_request_start(const struct child_file_request_place *place, int *peer);
 
+/* Adds the closing of all descriptors from `first` on to file actions of posix_spawn(3) (posix_spawn_file_actions_addclosefrom_np(3),
+   which glibc declares only with _GNU_SOURCE). */
+void close_in_child(void *actions, int first);
+/* POSIX_SPAWN_SETSID */
+extern const short spawn_own_session;
+/* Returns an open file in memory without a name (memfd_create(2), close-on-exec), or -errno. */
+int anonymous_file(const char *label);
+
 /* A connection to the system bus, for one thread. Functions return a negative errno when they fail. */
 typedef struct login_bus login_bus;
 

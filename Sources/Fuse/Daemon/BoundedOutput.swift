@@ -1,4 +1,5 @@
 import Glibc
+import LinuxSupport
 import SystemPackage
 
 /// The output of this program, started with other arguments, within a time limit.

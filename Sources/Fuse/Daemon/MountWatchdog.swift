@@ -1,4 +1,5 @@
 import Glibc
+import LinuxSupport
 import SystemPackage
 
 /// A small process that unmounts on request of its daemon, and after the daemon has died.

@@ -1,5 +1,6 @@
 import CFuse3
 import Glibc
+import LinuxSupport
 import SystemPackage
 
 /// fusermount3(1), which mounts and unmounts for users other than root.

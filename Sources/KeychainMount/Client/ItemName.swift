@@ -14,7 +14,7 @@ package struct ItemName: Sendable {
             + ["certificates", "keys", "identities"])
 
     /// The name as the user has typed it.
-    let text: String
+    package let text: String
     /// The mount point of names without a path. Symbolic links in it are resolved with the name, without access to a mount.
     private let defaultMountPoint: String
     /// The working directory.

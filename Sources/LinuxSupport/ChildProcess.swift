@@ -1,27 +1,35 @@
-import CFuse3
+import CLinuxSupport
 import Glibc
-import SystemPackage
+public import SystemPackage
 
 /// A program started with posix_spawn(3), with selected descriptors, default signal actions and no blocked signals.
-struct ChildProcess: Sendable {
-    let identifier: pid_t
+public struct ChildProcess: Sendable {
+    public let identifier: Int32
 
     /// The settings of a start.
-    struct Configuration {
-        var executable: String
-        var arguments: [String]
+    public struct Configuration {
+        public var executable: String
+        public var arguments: [String]
         /// Variables added to this process's environment, as `NAME=value`.
-        var environment: [String] = []
+        public var environment: [String] = []
         /// Descriptors of this process by their number in the child. 0, 1 and 2 are /dev/null unless they are given.
-        var descriptors: [Int32: Int32] = [:]
+        public var descriptors: [Int32: Int32] = [:]
         /// Whether the child leads its own session (setsid(2)).
-        var hasOwnSession = false
+        public var hasOwnSession = false
+
+        public init(
+            executable: String, arguments: [String], environment: [String] = [], descriptors: [Int32: Int32] = [:],
+            hasOwnSession: Bool = false
+        ) {
+            (self.executable, self.arguments, self.environment) = (executable, arguments, environment)
+            (self.descriptors, self.hasOwnSession) = (descriptors, hasOwnSession)
+        }
     }
 
     /// Starts the program.
     ///
     /// - Throws: The errno of posix_spawn(3).
-    init(_ configuration: Configuration) throws(Errno) {
+    public init(_ configuration: Configuration) throws(Errno) {
         // Above every target, so that placing one descriptor does not overwrite another.
         var raised: [Int32: Int32] = [:]
         defer { for descriptor in raised.values { close(descriptor) } }
@@ -47,7 +55,7 @@ struct ChildProcess: Sendable {
         }
         for (target, source) in descriptors { unsafe posix_spawn_file_actions_adddup2(&actions, source, target) }
         let last = max(2, descriptors.keys.max() ?? 2)
-        unsafe cfuse3_close_from(&actions, last + 1)
+        unsafe close_in_child(&actions, last + 1)
     }
 
     private static func setSignals(_ attributes: inout posix_spawnattr_t, hasOwnSession: Bool) {
@@ -56,7 +64,7 @@ struct ChildProcess: Sendable {
         unsafe posix_spawnattr_setsigmask(&attributes, &signals)
         unsafe sigfillset(&signals)
         unsafe posix_spawnattr_setsigdefault(&attributes, &signals)
-        let flags = POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | (hasOwnSession ? cfuse3_spawn_setsid : 0)
+        let flags = POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | (hasOwnSession ? Int32(spawn_own_session) : 0)
         unsafe posix_spawnattr_setflags(&attributes, Int16(flags))
     }
 
@@ -89,28 +97,46 @@ struct ChildProcess: Sendable {
 
     /// Waits for the exit. Returns the exit status, or 128 plus the number of the signal that killed the process.
     @discardableResult
-    func wait() -> Int32 {
+    public func wait() -> Int32 {
         var status: Int32 = 0
         while unsafe waitpid(identifier, &status, 0) < 0 {
             guard errno == EINTR else { return 127 }
         }
+        return Self.exitStatus(status)
+    }
+
+    /// Waits for the exit, at most until a time. Returns the exit status as ``wait()``; nil if the process continues.
+    public func wait(until deadline: ContinuousClock.Instant) -> Int32? {
+        let shortSteps = ContinuousClock.now + .seconds(1)
+        while true {
+            var status: Int32 = 0
+            let result = unsafe waitpid(identifier, &status, WNOHANG)
+            if result > 0 { return Self.exitStatus(status) }
+            guard result == 0 || errno == EINTR else { return 127 }
+            let now = ContinuousClock.now
+            guard now < deadline else { return nil }
+            usleep(now < shortSteps ? 10_000 : 500_000)
+        }
+    }
+
+    private static func exitStatus(_ status: Int32) -> Int32 {
         let signal = status & 0x7F
         return signal == 0 ? (status >> 8) & 0xFF : 128 + signal
     }
 
+    /// Sends SIGTERM. The caller waits.
+    public func requestEnd() { kill(identifier, SIGTERM) }
+
     /// Waits up to `timeout` milliseconds for the exit, then kills the process.
-    func terminate(afterMilliseconds timeout: Int) {
-        for _ in 0..<timeout / 10 {
-            guard waitpid(identifier, nil, WNOHANG) == 0 else { return }
-            usleep(10_000)
-        }
+    public func terminate(afterMilliseconds timeout: Int) {
+        guard wait(until: ContinuousClock.now + .milliseconds(timeout)) == nil else { return }
         kill(identifier, SIGKILL)
         wait()
     }
 
     /// The path of this program, whose name ps(1) and pgrep(1) then show. If it no longer exists, the kernel's link to
     /// the program.
-    static var ownProgram: String {
+    public static var ownProgram: String {
         var path = [CChar](repeating: 0, count: Int(PATH_MAX) + 1)
         let count = unsafe readlink("/proc/self/exe", &path, Int(PATH_MAX))
         let name = path.prefix(max(0, count)).map { UInt8(bitPattern: $0) }
@@ -119,7 +145,7 @@ struct ChildProcess: Sendable {
     }
 
     /// Returns the path of the program `name` in PATH; nil if it does not exist.
-    static func find(_ name: String) -> String? {
+    public static func find(_ name: String) -> String? {
         let path = unsafe getenv("PATH").map { unsafe String(cString: $0) } ?? "/usr/bin:/bin"
         return path.split(separator: ":").map { "\($0)/\(name)" }.first { unsafe Glibc.access($0, X_OK) == 0 }
     }
