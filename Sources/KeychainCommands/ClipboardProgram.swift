@@ -45,7 +45,8 @@ enum ClipboardProgram: Sendable {
         }
         throw CLIError(
             .failure,
-            "No program for the clipboard is installed. Install the package \(hasWayland ? "wl-clipboard, " : "")xclip or xsel.")
+            "No program for the clipboard is installed. Install the package \(hasWayland ? "wl-clipboard, " : "")xclip or xsel."
+        )
     }
 
     private static func isSet(_ variable: String) -> Bool {
@@ -71,12 +72,17 @@ enum ClipboardProgram: Sendable {
             case .xclip(let path): (path, ["-quiet", "-selection", "clipboard", "-in"])
             case .xsel(let path): (path, ["--nodetach", "--clipboard", "--input"])
             }
-        return .init(executable: path, arguments: arguments, descriptors: [0: STDIN_FILENO, 2: STDERR_FILENO])
+        // Newer versions of wl-copy use TMPDIR.
+        return .init(
+            executable: path, arguments: arguments, environment: ["TMPDIR=\(Self.wlCopyDirectory)"],
+            descriptors: [0: STDIN_FILENO, 2: STDERR_FILENO])
     }
 
     /// Ends the program, and with it the contents of the clipboard.
     func end(_ child: ChildProcess) {
-        if case .wlCopy(let path, _) = self, let clear = try? ChildProcess(.init(executable: path, arguments: ["--clear"])) {
+        if case .wlCopy(let path, _) = self,
+            let clear = try? ChildProcess(.init(executable: path, arguments: ["--clear"]))
+        {
             // Only then wl-copy removes its file.
             clear.terminate(afterMilliseconds: 1000)
             if child.wait(until: ContinuousClock.now + .seconds(1)) != nil { return }

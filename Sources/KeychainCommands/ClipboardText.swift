@@ -11,7 +11,9 @@ package enum ClipboardText {
         let count = isComplete ? secret.count : lengthOfFirstLine(secret)
         let shown = Printable.text(name.text)
         guard count > 0 else {
-            let part = secret.count == 0 ? "\(shown) is empty." : "The first line of \(shown) is empty. --all copies all lines."
+            let part =
+                secret.count == 0
+                ? "\(shown) is empty." : "The first line of \(shown) is empty. --all copies all lines."
             throw CLIError(.impossible, part)
         }
         do throws(CryptoError) {

@@ -10,7 +10,7 @@ public struct ChildProcess: Sendable {
     public struct Configuration {
         public var executable: String
         public var arguments: [String]
-        /// Variables added to this process's environment, as `NAME=value`.
+        /// Variables added to this process's environment, or replaced in it, as `NAME=value`.
         public var environment: [String] = []
         /// Descriptors of this process by their number in the child. 0, 1 and 2 are /dev/null unless they are given.
         public var descriptors: [Int32: Int32] = [:]
@@ -73,7 +73,7 @@ public struct ChildProcess: Sendable {
         _ attributes: inout posix_spawnattr_t
     ) throws(Errno) -> pid_t {
         var arguments = unsafe ([configuration.executable] + configuration.arguments).map { unsafe strdup($0) } + [nil]
-        var environment = unsafe (Self.environment() + configuration.environment).map { unsafe strdup($0) } + [nil]
+        var environment = unsafe Self.environment(adding: configuration.environment).map { unsafe strdup($0) } + [nil]
         defer {
             for index in unsafe arguments.indices { unsafe free(arguments[index]) }
             for index in unsafe environment.indices { unsafe free(environment[index]) }
@@ -85,11 +85,13 @@ public struct ChildProcess: Sendable {
         return identifier
     }
 
-    private static func environment() -> [String] {
-        var variables: [String] = []
+    private static func environment(adding added: [String]) -> [String] {
+        let names = added.map { $0.prefix { $0 != "=" } + "=" }
+        var variables = added
         var next = unsafe environ
         while let variable = unsafe next.pointee {
-            variables.append(unsafe String(cString: variable))
+            let text = unsafe String(cString: variable)
+            if !names.contains(where: { text.hasPrefix($0) }) { variables.append(text) }
             unsafe next += 1
         }
         return variables

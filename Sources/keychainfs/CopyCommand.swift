@@ -18,7 +18,9 @@ struct CopyCommand: ParsableCommand {
 
     @Flag(help: "Copy the complete secret, not only its first line.")
     var all = false
-    @Option(help: ArgumentHelp("When the clipboard is cleared, such as 20s or 2m; 0: never. (default: 45s)", valueName: "time"))
+    @Option(
+        help: ArgumentHelp(
+            "When the clipboard is cleared, such as 20s or 2m; 0: never. (default: 45s)", valueName: "time"))
     var clearAfter: String?
     @OptionGroup var item: ItemArgument
 
@@ -28,9 +30,11 @@ struct CopyCommand: ParsableCommand {
         try reporting(hasSecrets: true, withoutProc: .notMounted) { () throws(CLIError) in
             let clipboard = try Clipboard()
             let text = try ClipboardText.read(item.name, isComplete: all)
-            try clipboard.copy(text, holder: [HoldClipboardCommand.name] + (clearAfter.map { ["--clear-after", $0] } ?? []))
+            try clipboard.copy(
+                text, holder: [HoldClipboardCommand.name] + (clearAfter.map { ["--clear-after", $0] } ?? []))
             guard isatty(STDERR_FILENO) == 1, let time = try? ClearingTime(option: clearAfter) else { return }
-            Console.message(time.duration.map { "copied; the clipboard is cleared in \(DurationText.text($0))" } ?? "copied")
+            Console.message(
+                time.duration.map { "copied; the clipboard is cleared in \(DurationText.text($0))" } ?? "copied")
         }
     }
 }
