@@ -8,10 +8,12 @@ enum ForeignCommand {
         case "umount", "detach", "close", "stop", "eject", "fusermount", "fusermount3":
             return "Unmount a keychain with 'keychainfs unmount'."
         case "open", "start", "attach": return "Mount a keychain with 'keychainfs mount', or 'keychainfs unlock' it."
-        case "ls", "list", "tree", "dir": return "A mounted keychain is a directory: 'ls \(directory)'."
+        case "ls", "list", "dir": return "A mounted keychain is a directory: 'ls \(directory)', or 'keychainfs tree'."
         case "find", "grep", "query", "find-generic-password", "find-internet-password":
             return "Find items with 'keychainfs search'."
-        case "cat", "read", "print", "lookup", "copy", "clip", "password":
+        case "clip", "clipboard", "yank": return "Copy a secret to the clipboard with 'keychainfs copy SERVICE/NAME'."
+        case "explain", "access": return "Explain why a file cannot be used with 'keychainfs why SERVICE/NAME'."
+        case "cat", "read", "print", "lookup", "password":
             return "Print the secret of an item with 'keychainfs get SERVICE/NAME', or 'cat \(item)'."
         case "insert", "set", "put", "store", "write", "add-generic-password", "add-internet-password":
             return "Add an item with 'keychainfs add SERVICE/NAME', or write its file."

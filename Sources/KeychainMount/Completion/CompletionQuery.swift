@@ -132,7 +132,7 @@ private struct CommandLineState {
     private func value(of argument: CommandTree.Argument, _ current: String) -> CompletionQuery {
         switch argument.valueName {
         case "id": return .slot(keychain: keychain)
-        case "item": return .item
+        case "item", "path": return .item
         case "folder": return .folder
         case "name=item": return .assignedItem
         case "keychain", "keychain-or-mount-point": return .keychain

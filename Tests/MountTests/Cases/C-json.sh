@@ -18,6 +18,7 @@ LOCKS = {"events": [{"suspend", "screen"}], "after?": NUMBER, "atMost?": NUMBER,
          "delaysSuspend?": TRUTH, "hearsLoginManager?": TRUTH}
 REKEY = {"state": TEXT, "done": NUMBER, "left": NUMBER, "total": NUMBER}
 KDF = {"algorithm": {"argon2id"}, "memory": NUMBER, "passes": NUMBER}
+TREE = {"name": TEXT, "label?": TEXT}; TREE["contents?"] = [TREE]
 SCHEMAS = {
     "status": {"pid": NUMBER, "state": {"before-first-unlock", "unlocked", "locked"}, "keychain": TEXT, "mountpoint": TEXT, "mountID?": NUMBER,
                "readOnly": TRUTH, "items": NUMBER, "commits": NUMBER, "format": {2},
@@ -32,6 +33,7 @@ SCHEMAS = {
                          "kdf?": KDF}], "kdfAtLastUnlock?": KDF},
     "search": {"items": [{"path": TEXT, "class": {"GenericPassword", "InternetPassword"}, "attributes": {"*": VALUE}}]},
     "show": {"path": TEXT, "class": {"GenericPassword", "InternetPassword"}, "attributes": {"*": VALUE}},
+    "tree": TREE,
     "rekey": REKEY,
     "backup": {"backup": TEXT, "bytes": NUMBER, "commitNumber": NUMBER, "integrity": TEXT, "items": NUMBER, "leftOut": NUMBER},
     "doctor": {"findings": [{"name": TEXT, "severity": {"ok", "warning", "problem"}, "message": TEXT, "advice": TEXT}]},
@@ -72,6 +74,8 @@ json check 'value["items"] == 3' 'value["leftovers"] == ["generic-passwords/s/.a
 json slots 'len(value["slots"]) == 1' -- slot list --json "$MNT"
 json search 'len(value["items"]) == 3' 'any(i["attributes"].get("kSecAttrLabel") == "L" for i in value["items"])' \
     '"x" not in [a for i in value["items"] for a in i["attributes"].values()]' -- search --json --mount "$MNT"
+json tree 'value["name"].endswith("/generic-passwords/s")' '{"name": "a", "label": "L"} in value["contents"]' -- tree --json "$D"
+json tree 'value["name"] == "'"$MNT"'"' 'all("contents" in part for part in value["contents"])' -- tree --json "$MNT"
 json show 'value["path"] == "'"$D/a"'"' 'value["attributes"]["kSecAttrLabel"] == "L"' 'value["attributes"]["kSecAttrAccount"] == "a"' \
     '"x" not in value["attributes"].values()' -- show --json "$D/a"
 # One encoder: an item has the same object in both commands, except for attributes of its file only.

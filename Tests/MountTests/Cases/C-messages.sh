@@ -20,10 +20,12 @@ while IFS='|' read -r wanted line text; do
     [ ! -s "$CASE_DIR/out" ] || fail "'$line' wrote to standard output: $(cat "$CASE_DIR/out")"
 done << 'TABLE'
 64|umount|There is no command 'umount'. Unmount a keychain with 'keychainfs unmount'.
-64|ls|A mounted keychain is a directory: 'ls $MNT'.
+64|ls|A mounted keychain is a directory: 'ls $MNT', or 'keychainfs tree'.
 64|list|A mounted keychain is a directory
 64|cat x|Print the secret of an item with 'keychainfs get SERVICE/NAME', or 'cat $MNT/generic-passwords/SERVICE/ACCOUNT'.
 64|exec x|Run a program with secrets in its environment: 'keychainfs run --env NAME=SERVICE/NAME PROGRAM'.
+64|clip web/amy|Copy a secret to the clipboard with 'keychainfs copy SERVICE/NAME'.
+64|explain x|'keychainfs why SERVICE/NAME'
 64|gen|Print a random secret with 'keychainfs generate'
 64|insert web/shop|Add an item with 'keychainfs add SERVICE/NAME', or write its file.
 64|init|Create a keychain with 'keychainfs create'.

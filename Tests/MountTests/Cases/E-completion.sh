@@ -51,6 +51,8 @@ for shell in zsh fish; do complete "$shell" "[lock][$MNT]" "keychainfs lock ${MN
 completes '[get][s2/a b]' $'keychainfs get s2/\t'
 completes '[otp][s2/a b]' $'keychainfs otp s2/\t'
 completes '[run][--env][A=s2/a b]' $'keychainfs run --env A=s2/\t'
+completes '[copy][s2/a b]' $'keychainfs copy s2/\t'; completes '[why][s2/a b]' $'keychainfs why s2/\t'
+for shell in bash fish; do complete "$shell" '[tree][s2/]' $'keychainfs tree s2\t'; done; complete zsh '[tree][s2]' $'keychainfs tree s2\t'
 for shell in bash fish; do complete "$shell" '[run][--env-folder][s2/]' $'keychainfs run --env-folder s2\t'; done
 complete zsh '[run][--env-folder][s2]' $'keychainfs run --env-folder s2\t'
 completes '[add][keychain:s2/a b]' $'keychainfs add keychain:s2/\t'

@@ -39,13 +39,14 @@ for row in rows:
     at = data.index(row); assert data.count(row) == 1; data[at] ^= 1
 open(sys.argv[1], "wb").write(data)
 PY
-mount_keychain --keychain "$K"; code 21 'is damaged' get web/amy; code 21 'is damaged' run --env A=web/amy true
+mount_keychain --keychain "$K"; code 21 'is damaged' get web/amy; got=0; "$KEYCHAINFS" why web/amy > "$OUT" || got=$?; expect 21 "$got" "why of a damaged item"
+grep -q 'is damaged.*keychainfs check' "$OUT" || fail "$(cat "$OUT")"; code 21 'is damaged' run --env A=web/amy true
 # The daemon does not respond: 30 within 12 s. It has died: 17.
 stopped=$(daemon); stop_process "$stopped"
 trap 'code=$?; kill -CONT "$stopped" 2> /dev/null || true; cleanup $code' EXIT
 jobs=(); SECONDS=0
 for command in "get web/amy" "get --wait=1s web/amy" "add web/more" "add --replace web/amy" "show $D/amy" \
-    "run --env A=web/amy true" "run --env-folder web true" "run --env-file $D/amy true"; do
+    "run --env A=web/amy true" "run --env-folder web true" "run --env-file $D/amy true" "tree" "tree web"; do
     # shellcheck disable=SC2086
     (OUT="$OUT.${#jobs[@]}" ERR="$ERR.${#jobs[@]}"; code 30 'does not respond' $command
     [ $SECONDS -le 13 ] || fail "$command took $SECONDS s") & jobs+=($!)
