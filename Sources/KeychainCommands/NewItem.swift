@@ -18,8 +18,8 @@ package struct NewItem: Sendable {
 
     /// The maximum time that a replacement waits for another one of the same item.
     private static let timeout = Duration.seconds(10)
-    /// The number of times that other programs may remove or create the same names in between.
-    private static let tries = 16
+    /// The time during which other programs may remove or create the same names in between.
+    private static let raceLimit = Duration.seconds(5)
 
     /// - Parameter owner: The user whose mount may receive the secret.
     /// - Throws: `impossible` for an attribute that the item cannot have.
@@ -61,7 +61,8 @@ package struct NewItem: Sendable {
 
     /// Writes the secret. It is durable on return.
     package func write(_ secret: borrowing SecretBytes) throws(CLIError) {
-        for _ in 0..<Self.tries {
+        let deadline = ContinuousClock.now + Self.raceLimit
+        repeat {
             do throws(Errno) {
                 if replaces, try replace(secret) { return }
                 try create(secret)
@@ -71,7 +72,7 @@ package struct NewItem: Sendable {
                 let isRace = error == .noSuchFileOrDirectory || (replaces && error == .fileExists)
                 guard isRace else { throw failure(error) }
             }
-        }
+        } while ContinuousClock.now < deadline
         throw failure(.resourceTemporarilyUnavailable)
     }
 
