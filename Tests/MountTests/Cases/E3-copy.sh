@@ -17,13 +17,7 @@ grep -q 'Install the package xclip or xsel' "$ERR" || fail "$(cat "$ERR")"
 got=0; WAYLAND_DISPLAY=w PATH="$CASE_DIR/none" "$KEYCHAINFS" copy s/item 2> "$ERR" || got=$?; grep -q wl-clipboard "$ERR" || fail "$(cat "$ERR")"
 code 1 'xclip cannot set the clipboard: Error' copy s/item; [ -z "$(pgrep -f "$CASE_DIR.*hold-clipboard" || true)" ] || fail "a holder remains"
 
-# A display.
-Xvfb -displayfd 3 -nolisten tcp -screen 0 64x64x8 3> "$CASE_DIR/display" 2> "$CASE_DIR/xvfb" & server=$!
-trap 'code=$?; kill "$server" 2> /dev/null || true; cleanup $code' EXIT
-wait_until 20 test -s "$CASE_DIR/display"; DISPLAY=:$(cat "$CASE_DIR/display")
-clipboard() { timeout 5 xclip -selection clipboard -o; }
-holder() { pgrep -f "^$KEYCHAINFS hold-clipboard"; }
-no_holder() { [ -z "$(holder)" ]; }
+. "${0%/*}/display.sh"
 "$KEYCHAINFS" copy s/item > "$OUT" 2>&1 || fail "copy: $(cat "$OUT")"; [ ! -s "$OUT" ] || fail "copy prints $(cat "$OUT")"
 for _ in 1 2 3; do expect "$TOKEN." "$(clipboard; echo .)" "the first line"; done
 # In no argument and no environment of a process.
@@ -55,26 +49,6 @@ PATH="$CASE_DIR/xsel" "$KEYCHAINFS" copy --clear-after 2s s/item; expect "$TOKEN
 # At a terminal, the time is shown.
 python3 -I "${0%/*}/terminal.py" "$KEYCHAINFS" copy --clear-after 2s s/item -- 'cleared in 2s' > "$OUT" 2>&1 || fail "at a terminal: $(cat "$OUT")"
 wait_until 10 no_holder
-# Its memory at its end, which is not that of the process that holds the clipboard (a session leader).
-cat > "$CASE_DIR/stop_at_end.c" <<'C'
-#include <errno.h>
-#include <signal.h>
-#include <string.h>
-#include <unistd.h>
-__attribute__((destructor)) static void stop(void) {
-    if (strcmp(program_invocation_short_name, "keychainfs") == 0 && getsid(0) != getpid()) raise(SIGSTOP);
-}
-C
-compile_library stop_at_end
-is_stopped_process() { grep -q '^State:.*T' "/proc/$1/status"; }
-LD_PRELOAD="$CASE_DIR/stop_at_end.so" "$KEYCHAINFS" copy --all --clear-after 3s s/long & process=$!
-wait_until 10 is_stopped_process "$process"; holds=$(holder | grep -vx "$process")
-for id in "$process" "$holds"; do
-    found=$(printf 'secret\t%s\n' "$TOKEN" | python3 -I "${0%/*}/scan.py" "$id") || fail "the scan of $id"
-    [ -z "$found" ] || fail "in the memory of $id: $found"
-done
-kill -CONT "$process"; wait "$process"; wait_until 10 no_holder
-
 # wl-copy: a program with its command line, which keeps the text in a file as wl-copy does, and removes it with --clear only.
 [ "$(id -u)" = 0 ] || exit 0
 mkdir "$CASE_DIR/wayland" "$CASE_DIR/disk"; cat > "$CASE_DIR/wayland/wl-copy" <<'SH'
