@@ -6,10 +6,10 @@ import KeychainMount
 import LinuxSupport
 import SystemPackage
 
-/// Why an operation on a file of a keychain fails, in more detail than its errno.
+/// The reason why an operation on a file of a keychain fails, in more detail than its errno.
 struct AccessRefusal {
     private let file: MountedFolder
-    /// Nil if the caller cannot read it.
+    /// The status of the keychain; nil if the caller cannot read it.
     private let status: StatusReport?
 
     init(of file: MountedFolder) {

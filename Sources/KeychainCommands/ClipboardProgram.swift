@@ -10,7 +10,7 @@ enum ClipboardProgram: Sendable {
     case xclip(path: String)
     case xsel(path: String)
 
-    /// Where wl-copy keeps what it copies, in a file that only its user may read.
+    /// The directory of the file in which wl-copy keeps the text. Only its user may read it.
     private static let wlCopyDirectory = "/tmp"
 
     var name: String {

@@ -1,6 +1,6 @@
 package import KeychainMount
 
-/// Why a file of a keychain cannot be read, written or created now, or that it can (contract, E14).
+/// The reason why a file of a keychain cannot be read, written or created now, or that it can be (contract, E14).
 package struct Explanation: Sendable {
     package let text: String
     /// The exit code with which the operation would end.

@@ -6,7 +6,7 @@ package struct ItemTree: JSONText, Hashable, Sendable {
     package let name: String
     /// The label of an item.
     package let label: String?
-    /// What a directory contains, in the order of the names' bytes; nil for an item.
+    /// The contents of a directory, in the order of the names' bytes; nil for an item.
     package let contents: [ItemTree]?
 
     package init(name: String, label: String? = nil, contents: [ItemTree]? = nil) {

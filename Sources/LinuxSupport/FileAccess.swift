@@ -1,7 +1,7 @@
 import Glibc
 public import SystemPackage
 
-/// Who may use a file.
+/// The permissions of a file.
 public struct FileAccess: Hashable, Sendable {
     /// A use of a file or a directory.
     public enum Use: Sendable {

@@ -56,7 +56,7 @@ struct HoldClipboardCommand: ParsableCommand {
 
 /// The value of `--clear-after`.
 private struct ClearingTime {
-    /// Nil for no limit.
+    /// The time until the clipboard is cleared; nil for no limit.
     let duration: Duration?
 
     init(option: String?) throws(ValidationError) {

@@ -1,3 +1,4 @@
+import KeychainMount
 import Testing
 
 @testable import KeychainCommands
@@ -34,7 +35,7 @@ struct ItemTreeTests {
         #expect(ItemTree(name: "/mnt", contents: []).text(.unicode) == "/mnt")
     }
 
-    @Test("E4: a line continues beside all entries below a directory that is not the last one")
+    @Test("E4: a line continues next to all entries below a directory that is not the last one")
     func continuation() {
         let tree = ItemTree(
             name: "/", contents: [ItemTree(name: "a", contents: [ItemTree(name: "b")]), ItemTree(name: "c")])

@@ -1,4 +1,4 @@
-# E4: `tree` prints services and items with their labels. What is locked or cannot be read is left out, and ends it with a failure.
+# E4: `tree` prints services and items with their labels. Locked items and directories that cannot be read are left out, and end it with a failure.
 # users: root
 # seconds: 12
 . "${0%/*}/lib.sh"
@@ -54,7 +54,7 @@ assert names == {"$(touch x)": None, "-rf": None, "a%0Ab": None, "amy": "Amy\x1b
 code 29 'not a directory' tree web/amy; code 26 'There is no' tree none; code 29 'control files' tree "$MNT/.keychainfs"
 code 29 '' tree keychain:; code 29 '' tree keychain:../x; code 17 'not in a mounted keychain' tree /etc; code 64 '' tree web x
 got=0; "$KEYCHAINFS" tree > /dev/full 2> "$ERR" || got=$?; expect 1 "$got" "tree > /dev/full"
-# What is mounted in the keychain is not part of it.
+# A file system that is mounted in the keychain is not part of it.
 mount --bind /etc "$P/empty"; expect 0 "$("$KEYCHAINFS" tree | grep -c -e passwd -e empty)" "another file system"; umount "$P/empty"
 # Another user: what the modes permit, and a failure.
 chmod 711 "$CASE_DIR"; chmod 755 "$D"; chmod 644 "$D/amy"
