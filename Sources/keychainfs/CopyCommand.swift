@@ -50,7 +50,7 @@ struct HoldClipboardCommand: ParsableCommand {
         let time = try ClearingTime(option: clearAfter)
         var status: Int32 = 0
         try reporting { () throws(CLIError) in status = try Clipboard().hold(for: time.duration) }
-        throw ArgumentParser.ExitCode(status)
+        guard status == 0 else { throw ArgumentParser.ExitCode.failure }
     }
 }
 
