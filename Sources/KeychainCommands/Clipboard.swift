@@ -27,11 +27,12 @@ package struct Clipboard: Sendable {
                     executable: ChildProcess.ownProgram, arguments: command,
                     descriptors: [0: pipe.readEnd.rawValue, 2: messages.descriptor.rawValue], hasOwnSession: true))
             try pipe.readEnd.close()
-            // A program that ends before it has read everything explains that below.
+            // A program that ends before it has read everything is an error of the write.
             signal(SIGPIPE, SIG_IGN)
-            try? secret.write(to: pipe.writeEnd.rawValue)
+            let isWritten = (try? secret.write(to: pipe.writeEnd.rawValue)) != nil
             try pipe.writeEnd.close()
-            guard let status = child.wait(until: ContinuousClock.now + .seconds(1)), status != 0 else { return }
+            let status = child.wait(until: ContinuousClock.now + .seconds(1)) ?? 0
+            guard status != 0 || !isWritten else { return }
             throw failure(String(decoding: messages.contents(limit: 1024), as: UTF8.self))
         } catch let error as CLIError {
             throw error
