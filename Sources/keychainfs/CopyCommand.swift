@@ -29,7 +29,7 @@ struct CopyCommand: ParsableCommand {
     func run() throws {
         try reporting(hasSecrets: true, withoutProc: .notMounted) { () throws(CLIError) in
             let clipboard = try Clipboard()
-            let text = try ClipboardText.read(item.name, isComplete: all)
+            let text = try SecretText.read(item.name, isComplete: all)
             try clipboard.copy(
                 text, holder: [HoldClipboardCommand.name] + (clearAfter.map { ["--clear-after", $0] } ?? []))
             guard isatty(STDERR_FILENO) == 1, let time = try? ClearingTime(option: clearAfter) else { return }

@@ -22,7 +22,8 @@ struct KeychainFS: ParsableCommand {
         subcommands: [
             CreateCommand.self, MountCommand.self, UnmountCommand.self, LockCommand.self, UnlockCommand.self,
             StatusCommand.self, AddCommand.self, GenerateCommand.self, GetCommand.self, OTPCommand.self,
-            RunCommand.self, CopyCommand.self, TreeCommand.self, WhyCommand.self, ShowCommand.self, SearchCommand.self,
+            RunCommand.self, CopyCommand.self, TreeCommand.self, WhyCommand.self, HelperCommand.self, ShowCommand.self,
+            SearchCommand.self,
             CheckCommand.self,
             BackupCommand.self, RestoreCommand.self, SlotCommand.self, RekeyCommand.self, DoctorCommand.self,
             WatchdogCommand.self, HoldClipboardCommand.self, MountHelperCommand.self, CompleteCommand.self,
@@ -34,6 +35,7 @@ struct KeychainFS: ParsableCommand {
     /// mount(8) does not name a command.
     static func main() {
         MemorySetup.prepare()
+        if let words = ProgramLink.words(of: ProgramArguments.all) { return main(words) }
         let helper = MountHelperArguments(
             ProgramArguments.all, commands: configuration.subcommands.map { $0._commandName } + ["help"])
         let words = Array(ProgramArguments.all.dropFirst())

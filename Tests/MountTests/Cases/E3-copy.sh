@@ -29,7 +29,7 @@ done
 "$KEYCHAINFS" copy --all s/item; expect "$TOKEN"$'\nuser: amy\n.' "$(clipboard; echo .)" "all lines"
 "$KEYCHAINFS" copy --all s/long; expect "$(sha256sum < "$D/long")" "$(clipboard | sha256sum)" "300 KB"
 # Refused: the clipboard stays.
-code 29 'is empty' copy s/empty; code 29 '--all' copy s/second; code 26 '' copy s/none; code 64 '' copy --clear-after soon s/item
+code 29 'is empty' copy s/empty; code 29 'first line of s/second is empty' copy s/second; code 26 '' copy s/none; code 64 '' copy --clear-after soon s/item
 code 64 '' copy --clear-after -1 s/item; code 64 '' copy --clear-after 45 s/item
 "$KEYCHAINFS" lock "$MNT"; code 23 'unlock' copy s/item; "$KEYCHAINFS" unlock "$MNT"
 expect "$(sha256sum < "$D/long")" "$(clipboard | sha256sum)" "after refusals"

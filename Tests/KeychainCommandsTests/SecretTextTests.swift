@@ -3,8 +3,8 @@ import Testing
 
 @testable import KeychainCommands
 
-@Suite("Text for the clipboard")
-struct ClipboardTextTests {
+@Suite("Text of a secret")
+struct SecretTextTests {
     @Test(
         "E3: the first line ends before a line feed, or before the carriage return of a line as on Windows",
         arguments: [
@@ -13,6 +13,6 @@ struct ClipboardTextTests {
         ])
     func firstLine(_ text: String, _ length: Int) throws {
         let bytes = Array(text.utf8)
-        #expect(ClipboardText.lengthOfFirstLine(try SecretBytes(copying: bytes.span.bytes)) == length)
+        #expect(SecretText.lengthOfFirstLine(try SecretBytes(copying: bytes.span.bytes)) == length)
     }
 }

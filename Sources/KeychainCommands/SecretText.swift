@@ -1,8 +1,8 @@
 package import KeychainMount
 package import SecretCrypto
 
-/// The text of an item for the clipboard (contract, E3).
-package enum ClipboardText {
+/// The text of an item for a program that takes one line (contract, E3 and E8).
+package enum SecretText {
     /// Returns the first line of the secret, without its end, or all of it.
     ///
     /// - Throws: The failures of ``ItemReader/read()``; `impossible` if there is no text.
@@ -13,7 +13,7 @@ package enum ClipboardText {
         guard count > 0 else {
             let part =
                 secret.count == 0
-                ? "\(shown) is empty." : "The first line of \(shown) is empty. --all copies all lines."
+                ? "\(shown) is empty." : "The first line of \(shown) is empty."
             throw CLIError(.impossible, part)
         }
         do throws(CryptoError) {
