@@ -4,7 +4,7 @@ import Testing
 
 @Suite("Links to the program")
 struct ProgramLinkTests {
-    @Test("E8: the arguments of a link are no options of the command for which it stands")
+    @Test("E8: the arguments of a link are never options of its command")
     func askpass() {
         for name in ["keychainfs-askpass", "/usr/bin/keychainfs-askpass", "./keychainfs-askpass"] {
             #expect(ProgramLink.words(of: [name, "--help"]) == ["helper", "askpass", "--", "--help"])
@@ -13,7 +13,7 @@ struct ProgramLinkTests {
     }
 
     @Test(
-        "the program's own names are no links",
+        "another name of the program is not such a link",
         arguments: [[], [""], ["/"], ["keychainfs", "keychainfs-askpass"], ["mount.keychainfs"]])
     func others(_ arguments: [String]) {
         #expect(ProgramLink.words(of: arguments) == nil)

@@ -1,6 +1,6 @@
-/// A link to this program under another name, which stands for a command.
+/// A link to this program under the name of a command.
 package enum ProgramLink {
-    /// The words before the arguments, by the name of the link. The arguments are no options: servers write prompts.
+    /// The words before the arguments, by the name of the link. The arguments are never options, because servers write prompts.
     private static let commands = ["keychainfs-askpass": ["helper", "askpass", "--"]]
 
     /// Returns the words of the command line; nil if the program was not called by such a link.
