@@ -1,7 +1,7 @@
 import Glibc
 public import SystemPackage
 
-/// The permissions of a file.
+/// The permissions and the modification time of a file.
 public struct FileAccess: Hashable, Sendable {
     /// A use of a file or a directory.
     public enum Use: Sendable {
@@ -17,6 +17,8 @@ public struct FileAccess: Hashable, Sendable {
     public let mode: UInt32
     /// The user ID of the owner.
     public let owner: UInt32
+    /// Since the epoch.
+    public let modificationTime: Duration
 
     /// Reads mode and owner of a file. Does not follow a symbolic link.
     ///
@@ -26,6 +28,7 @@ public struct FileAccess: Hashable, Sendable {
         guard unsafe lstat(path, &status) == 0 else { throw Errno(rawValue: errno) }
         isDirectory = status.st_mode & S_IFMT == S_IFDIR
         (mode, owner) = (status.st_mode & 0o7777, status.st_uid)
+        modificationTime = .seconds(status.st_mtim.tv_sec) + .nanoseconds(status.st_mtim.tv_nsec)
     }
 
     /// Requires that this process may use a file. Changes nothing.

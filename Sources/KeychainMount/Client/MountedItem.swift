@@ -53,6 +53,11 @@ package struct MountedItem: Sendable {
         return directory
     }
 
+    /// Deletes the item.
+    ///
+    /// - Throws: The errno of openat(2) and unlinkat(2).
+    package func remove() throws(Errno) { try directory().remove(fileName) }
+
     /// Opens the item's file. The caller closes it.
     ///
     /// - Parameter owner: The required owner of the mount.

@@ -1,7 +1,10 @@
 /// A link to this program under the name of a command.
 package enum ProgramLink {
     /// The words before the arguments, by the name of the link. The arguments are never options, because servers write prompts.
-    private static let commands = ["keychainfs-askpass": ["helper", "askpass", "--"]]
+    private static let commands = [
+        "keychainfs-askpass": ["helper", "askpass", "--"],
+        "git-credential-keychainfs": ["helper", "git-credential", "--"],
+    ]
 
     /// Returns the words of the command line; nil if the program was not called by such a link.
     package static func words(of arguments: [String]) -> [String]? {
