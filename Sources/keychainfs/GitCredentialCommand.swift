@@ -6,7 +6,8 @@ import SecretCrypto
 
 struct GitCredentialCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "git-credential", abstract: "The credential helper of git: passwords are items of internet-passwords.",
+        commandName: "git-credential",
+        abstract: "The credential helper of git: passwords are items of internet-passwords.",
         usage: "keychainfs helper git-credential [--] <operation>",
         discussion: """
             For git, this is the program git-credential-keychainfs: 'git config --global credential.helper keychainfs'. The item of a password is \

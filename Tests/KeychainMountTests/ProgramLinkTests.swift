@@ -9,6 +9,10 @@ struct ProgramLinkTests {
         for name in ["keychainfs-askpass", "/usr/bin/keychainfs-askpass", "./keychainfs-askpass"] {
             #expect(ProgramLink.words(of: [name, "--help"]) == ["helper", "askpass", "--", "--help"])
         }
+        #expect(
+            ProgramLink.words(of: ["/usr/bin/git-credential-keychainfs", "get"]) == [
+                "helper", "git-credential", "--", "get",
+            ])
         #expect(ProgramLink.words(of: ["keychainfs-askpass"]) == ["helper", "askpass", "--"])
     }
 

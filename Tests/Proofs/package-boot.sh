@@ -71,7 +71,10 @@ install_it() {
     must_not "no unit is enabled" sh -c 'find /etc/systemd -name "keychainfs*" | grep .'
     equal "the mode of the program" 711 "$(stat -c %a /usr/bin/keychainfs)"
     refused "an ordinary user cannot read the program" 'Permission denied' as_alice cat /usr/bin/keychainfs
-    equal "the link for ssh" /usr/bin/keychainfs "$(readlink -f /usr/bin/keychainfs-askpass)"
+    local link
+    for link in keychainfs-askpass git-credential-keychainfs; do
+        equal "the link $link" /usr/bin/keychainfs "$(readlink -f "/usr/bin/$link")"
+    done
     equal "a traced start of another program" readable "$(as_alice python3 -I /proof/traced_start.py /usr/bin/true)"
     equal "a traced start of the program" refused "$(as_alice python3 -I /proof/traced_start.py /usr/bin/keychainfs --version)"
     local page
