@@ -16,6 +16,8 @@ H=(protocol=https host=example.com)
 none "${H[@]}"; git_ approve "${H[@]}" username=amy password=geheim
 expect geheim "$(cat "$I/example.com,protocol=https/amy")" "the stored item"; expect "amy geheim" "$(password "${H[@]}")" "fill"
 expect "amy geheim" "$(password "${H[@]}" username=amy)" "fill for a user"; none "${H[@]}" username=bob
+git config --global credential.helper '!keychainfs helper git-credential'; expect "amy geheim" "$(password "${H[@]}")" "without the link"
+git config --global credential.helper keychainfs
 # Protocol, host and port must be equal, letters as sent.
 none protocol=http host=example.com; none protocol=https host=example.com:443; none protocol=https host=www.example.com; none protocol=https host=Example.com
 # The port, also of an IPv6 address; a protocol without a constant.
