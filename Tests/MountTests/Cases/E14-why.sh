@@ -39,7 +39,7 @@ chmod 711 "$D"; why 31 "$D/amy has mode 600 and belongs to root" as "$A" web/amy
 chmod 644 "$D/amy"; why 31 'can be read, but not written' as "$A" web/amy; why 31 'cannot be created' as "$A" web/new
 why 31 'cannot be created' as "$A" new/item; chmod 666 "$D/amy"; why 0 'can be read and written' as "$A" web/amy; chmod 600 "$D/amy"
 # The disk is full.
-head -c 4000000 /dev/zero > "$CASE_DIR/small/filler" 2> /dev/null || true
+head -c 8000000 /dev/zero > "$CASE_DIR/small/filler" 2> /dev/null || true
 why 19 'can be read, but not written' web/amy; why 19 'cannot be created' web/new; rm "$CASE_DIR/small/filler"
 # Locked: by class.
 mkdir "$P/free"; setfattr -n user.kSecAttrAccessible -v AfterFirstUnlock "$P/free"
