@@ -28,9 +28,9 @@ package struct CredentialRequest: ~Copyable, Sendable {
         self.input = input
     }
 
-    /// Returns the password in locked memory; nil if git has sent none, or an empty one.
+    /// Returns the password in locked memory; nil if git has sent none. An empty one is a password, which no item has.
     func givenPassword() throws(CryptoError) -> SecretBytes? {
-        guard let password, !password.isEmpty else { return nil }
+        guard let password else { return nil }
         return try input.slice(password)
     }
 

@@ -42,7 +42,9 @@ package struct GitCredential: ~Copyable {
 
     /// Adds the item, or replaces its secret. An equal secret is not written again.
     package func store() throws(CLIError) {
-        guard let password = try givenPassword(), let user = request.user, !user.isEmpty else { return }
+        guard let password = try givenPassword(), password.count > 0, let user = request.user, !user.isEmpty else {
+            return
+        }
         let service = request.path.map { request.service.setting(.path, to: .blob($0)) } ?? request.service
         let directory = CanonicalName(service: service.normalized), name = CanonicalName(account: .blob(user))
         let item = try ItemName(Self.path(of: [directory, name].map(Self.text))).mountedItem()

@@ -29,7 +29,7 @@ struct CredentialRequestTests {
             ("protocol=x\nhost=h\n", "h,protocol=~x - -"),
             ("protocol=https\nhost=a\nhost=b\nwwwauth[]=x\nwwwauth[]=y\n", "b,protocol=https - -"),
             ("protocol=https\nhost=h\n\nusername=u\n", "h,protocol=https - -"),
-            ("protocol=https\nhost=h\nusername=\npassword=\n", "h,protocol=https - "),
+            ("protocol=https\nhost=h\nusername=\npassword=\n", "h,protocol=https -  "),
         ])
     func valid(_ text: String, _ expected: String) throws {
         #expect(try request(text) == expected)

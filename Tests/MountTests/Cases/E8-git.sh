@@ -40,6 +40,10 @@ git_ approve "${H[@]}" username=amy password=newer; expect newer "$(cat "$I/exam
 expect Amy "$(getfattr --only-values -n user.kSecAttrLabel "$I/example.com,protocol=https/amy")" "the label"
 # Erase: only the password that was refused.
 git_ reject "${H[@]}" username=amy password=wrong; [ -e "$I/example.com,protocol=https/amy" ] || fail "another password was erased"
+for given in '' 'newe' 'newer '; do # An empty password, which git sends after an empty line at its prompt, is another one.
+    helper erase 'protocol=https\nhost=example.com\nusername=amy\npassword=%s\n' "$given" || fail "erase with '$given'"
+    [ -e "$I/example.com,protocol=https/amy" ] || fail "an item was erased with the password '$given'"
+done
 git_ reject "${H[@]}" username=amy password=newer; [ ! -e "$I/example.com,protocol=https/amy" ] || fail "not erased"
 [ -e "$I/example.com,protocol=https/bob" ] || fail "another user was erased"; git_ reject "${H[@]}" username=none password=x
 # An item of docker is not git's.
