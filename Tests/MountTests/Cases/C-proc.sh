@@ -32,8 +32,8 @@ only_processes bash -c '[ -e /proc/self/mountinfo ] && [ ! -e /proc/locks ] && [
 only_processes "$KEYCHAINFS" lock "$MNT"; expect locked "$(status state)" "lock"
 only_processes "$KEYCHAINFS" unlock "$MNT"; expect one "$(cat "$S/a")" "unlock"
 said=$(only_processes "$KEYCHAINFS" doctor) || true
-echo "$said" | grep -q 'warning It is unknown whether there is swap' || fail "doctor about swap: $said"
-echo "$said" | grep -q 'warning The version of Linux is unknown' || fail "doctor about the kernel: $said"
+grep -q 'warning It is unknown whether there is swap' <<< "$said" || fail "doctor about swap: $said"
+grep -q 'warning The version of Linux is unknown' <<< "$said" || fail "doctor about the kernel: $said"
 
 # The file is in use, and no other process reads it.
 for words in "slot list" check "backup $CASE_DIR/copy"; do
