@@ -17,13 +17,11 @@ package struct CredentialRequest: ~Copyable, Sendable {
         let values = Self.values(in: input)
         let texts = Self.texts(values, in: input)
         guard let scheme = texts["protocol"], let host = texts["host"], !scheme.isEmpty, !host.isEmpty,
-            let (server, port) = Self.server(host), let scheme = String(validating: scheme, as: UTF8.self),
+            let scheme = String(validating: scheme, as: UTF8.self),
+            let service = InternetServer.service(scheme: scheme, host: host),
             values.values.allSatisfy({ Self.isText($0, in: input) })
         else { return nil }
-        var service = ServiceKey.empty(.internetPassword).setting(.server, to: .blob(server))
-            .setting(.protocol, to: Self.protocolType(scheme))
-        if let port { service = service.setting(.port, to: .number(port)) }
-        self.service = service.normalized
+        self.service = service
         (path, user, password) = (texts["path"], texts["username"], values["password"])
         self.input = input
     }
@@ -64,22 +62,5 @@ package struct CredentialRequest: ~Copyable, Sendable {
     private static func isText(_ range: Range<Int>, in input: borrowing SecretBytes) -> Bool {
         let octets = input.bytes.octets
         return !range.contains { [0, 0x0D].contains(octets[$0]) }
-    }
-
-    /// Separates `HOST:PORT`, `[::1]:PORT` and `HOST`.
-    private static func server(_ host: [UInt8]) -> (server: [UInt8], port: Int64?)? {
-        let afterBracket = host.lastIndex(of: UInt8(ascii: "]")).map { $0 + 1 } ?? 0
-        guard let colon = host[afterBracket...].lastIndex(of: UInt8(ascii: ":")) else { return (host, nil) }
-        let digits = host[(colon + 1)...]
-        guard colon > 0, !digits.isEmpty, digits.allSatisfy({ (0x30...0x39).contains($0) }),
-            let port = Int64(String(decoding: digits, as: UTF8.self)), (1...65_535).contains(port)
-        else { return nil }
-        return (Array(host[..<colon]), port)
-    }
-
-    /// Returns the value of kSecAttrProtocol for the scheme of a URL, or the scheme itself.
-    private static func protocolType(_ scheme: String) -> AttributeValue {
-        let known = InternetProtocol.table.first { $0.suffix.lowercased() == scheme }
-        return .string(known?.code ?? scheme)
     }
 }

@@ -1,30 +1,16 @@
 import FileSystemCore
 import Keychain
-import KeychainConnection
 package import KeychainMount
-import LinuxSupport
 package import SecretCrypto
-import SystemPackage
 
 /// The credential helper of git (contract, E8; gitcredentials(7)): passwords are items of `internet-passwords`.
 package struct GitCredential: ~Copyable {
     private let request: CredentialRequest
-    private let folder: MountedFolder
+    private let items: CredentialItems
 
-    /// A matching item.
-    private struct Match {
-        let item: MountedItem
-        let account: [UInt8]
-        let modificationTime: Duration
-    }
-
-    /// The label of the items of docker-credential-keychainfs, which are not git's.
-    static let dockerLabel = "Docker Credentials"
-
+    /// - Throws: `notMounted` and `notResponding` (``MountedFolder/requireResponse()``).
     package init(_ request: consuming CredentialRequest) throws(CLIError) {
-        let folder = try ItemName(Self.path(of: [])).mountedFolder()
-        try folder.requireResponse()
-        self.folder = folder
+        items = try CredentialItems(of: .git)
         self.request = request
     }
 
@@ -46,29 +32,13 @@ package struct GitCredential: ~Copyable {
             return
         }
         let service = request.path.map { request.service.setting(.path, to: .blob($0)) } ?? request.service
-        let directory = CanonicalName(service: service.normalized), name = CanonicalName(account: .blob(user))
-        let item = try ItemName(Self.path(of: [directory, name].map(Self.text))).mountedItem()
-        do throws(CLIError) {
-            if try ItemReader.read(item).isEqual(to: password) { return }
-            try requireNotDocker(directory, name, item)
-        } catch  where error.exitCode == .notFound {
-            // A new item.
-        }
-        try NewItem(item, attributes: [], owner: .caller, replaces: true).write(password)
+        try items.store(password, service: CredentialItems.Service(service.normalized), user: user)
     }
 
     /// Deletes the items that match; if git sends a password, only those that contain it.
     package func erase() throws(CLIError) {
         for match in try matches() {
-            try match.item.requireResponse(owner: .caller)
-            guard try isMeant(match.item) else { continue }
-            do throws(Errno) {
-                try match.item.remove()
-            } catch .noSuchFileOrDirectory {
-                continue
-            } catch {
-                throw CLIError(error, item: match.item.shown, consequence: "It was not deleted.")
-            }
+            if try isMeant(match.item) { try items.remove(match.item) }
         }
     }
 
@@ -86,65 +56,16 @@ package struct GitCredential: ~Copyable {
         }
     }
 
-    private func requireNotDocker(
-        _ directory: CanonicalName, _ name: CanonicalName, _ item: MountedItem
-    ) throws(CLIError) {
-        guard (try? folder.label(of: [directory, name].map(Self.text))) != Self.dockerLabel else {
-            throw CLIError(.exists, "\(item.shown) belongs to docker, and was not changed.")
-        }
+    /// The items that match and whose account git can receive.
+    private func matches() throws(CLIError) -> [CredentialItems.Match] {
+        let (meant, path) = (request.service, request.path)
+        let found = try items.matches(
+            where: { service in
+                [.server, .protocol, .port].allSatisfy { service[$0] == meant[$0] }
+                    && (path == nil || service[.path]?.bytes == path)
+            }, user: request.user, needsAll: false)
+        return found.flatMap(\.items).filter { match in !match.account.contains { [0, 0x0A, 0x0D].contains($0) } }
     }
-
-    // MARK: - Matching items
-
-    private func matches() throws(CLIError) -> [Match] {
-        var found: [Match] = []
-        do throws(Errno) {
-            let (directories, error) = try folder.entries()
-            for directory in directories where directory.isDirectory && isMatching(directory.name) {
-                found += try matches(in: directory.name)
-            }
-            // If items are left out because they are locked, one of them may be meant.
-            if let error, found.isEmpty { throw error }
-        } catch {
-            throw CLIError(error, item: folder.shown)
-        }
-        return found
-    }
-
-    private func isMatching(_ directory: String) -> Bool {
-        let name = CanonicalName(typed: Array(directory.utf8))
-        guard case .key(let service)? = try? name.service(in: .internetPassword) else { return false }
-        let keys: [AttributeKey] = [.server, .protocol, .port]
-        guard keys.allSatisfy({ service[$0] == request.service[$0] }) else { return false }
-        return request.path == nil || service[.path]?.bytes == request.path
-    }
-
-    private func matches(in directory: String) throws(Errno) -> [Match] {
-        let (entries, error) = try folder.entries(below: [directory])
-        if let error { throw error }
-        var found: [Match] = []
-        for entry in entries where !entry.isDirectory {
-            let names = [directory, entry.name]
-            guard case .key(let value)? = try? CanonicalName(typed: Array(entry.name.utf8)).account(),
-                let account = value.bytes, !account.isEmpty, request.user == nil || request.user == account,
-                !account.contains(where: { [0, 0x0A, 0x0D].contains($0) }),
-                try folder.label(of: names) != Self.dockerLabel,
-                let item = try? ItemName(Self.path(of: names)).mountedItem()
-            else { continue }
-            let time = try FileAccess(of: folder.path(of: names)).modificationTime
-            found.append(Match(item: item, account: account, modificationTime: time))
-        }
-        return found
-    }
-
-    // MARK: - Names and output
-
-    private static func path(of names: [String]) -> String {
-        "keychain:" + ([ItemClass.internetPassword.folderName] + names).joined(separator: "/")
-    }
-
-    /// Returns a canonical name, which is UTF-8, as text.
-    private static func text(_ name: CanonicalName) -> String { String(decoding: name.bytes, as: UTF8.self) }
 
     private static func lines(
         account: [UInt8], _ password: borrowing SecretBytes

@@ -6,7 +6,7 @@ import KeychainMount
 struct HelperCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "helper", abstract: "Give passwords to other programs, by their protocols.",
-        subcommands: [AskpassCommand.self, GitCredentialCommand.self])
+        subcommands: [AskpassCommand.self, DockerCredentialCommand.self, GitCredentialCommand.self])
 }
 
 struct AskpassCommand: ParsableCommand {

@@ -30,7 +30,8 @@ public struct FuzzTarget: Sendable {
     /// Every decoder there is.
     public static let all: [FuzzTarget] = [
         .names, .directoryNames, .attributes, .metadata, .directories, .rows, .storeFile, .log, .secrets, .control,
-        .clientAnswers, .options, .oneTimeKeys, .environmentFiles, .lists, .requests, .responses, .service, .wire,
+        .clientAnswers, .options, .oneTimeKeys, .environmentFiles, .credentialRequests, .lists, .requests, .responses,
+        .service, .wire,
     ]
 
     public static func named(_ name: String) -> FuzzTarget? { all.first { $0.name == name } }

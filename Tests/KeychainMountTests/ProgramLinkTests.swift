@@ -13,6 +13,7 @@ struct ProgramLinkTests {
             ProgramLink.words(of: ["/usr/bin/git-credential-keychainfs", "get"]) == [
                 "helper", "git-credential", "--", "get",
             ])
+        #expect(ProgramLink.words(of: ["docker-credential-keychainfs"]) == ["helper", "docker-credential", "--"])
         #expect(ProgramLink.words(of: ["keychainfs-askpass"]) == ["helper", "askpass", "--"])
     }
 

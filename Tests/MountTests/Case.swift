@@ -23,7 +23,7 @@ struct Case: CustomTestStringConvertible, Sendable {
     static let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent().appendingPathComponent("Cases")
     private static let helpers = [
         "lib.sh", "accounts.sh", "scan.py", "rpc.py", "lock-table.py", "login.py", "load.py", "complete.py",
-        "pages.sh", "items.sh", "display.sh", "hosts.py", "terminal.py",
+        "pages.sh", "items.sh", "display.sh", "hosts.py", "registry.py", "terminal.py",
     ]
 
     /// The program under test. KEYCHAINFS_CASE_PROGRAM names it (Tests/Proofs/packaged-program); by default it is the

@@ -72,7 +72,7 @@ install_it() {
     equal "the mode of the program" 711 "$(stat -c %a /usr/bin/keychainfs)"
     refused "an ordinary user cannot read the program" 'Permission denied' as_alice cat /usr/bin/keychainfs
     local link
-    for link in keychainfs-askpass git-credential-keychainfs; do
+    for link in keychainfs-askpass git-credential-keychainfs docker-credential-keychainfs; do
         equal "the link $link" /usr/bin/keychainfs "$(readlink -f "/usr/bin/$link")"
     done
     equal "a traced start of another program" readable "$(as_alice python3 -I /proof/traced_start.py /usr/bin/true)"

@@ -3,6 +3,7 @@ package enum ProgramLink {
     /// The words before the arguments, by the name of the link. The arguments are never options, because servers write prompts.
     private static let commands = [
         "keychainfs-askpass": ["helper", "askpass", "--"],
+        "docker-credential-keychainfs": ["helper", "docker-credential", "--"],
         "git-credential-keychainfs": ["helper", "git-credential", "--"],
     ]
 

@@ -1,4 +1,4 @@
-# E19: the secret of `add` and `get` is in no argument, no environment, no other file, no log, and not in their memory when they end.
+# E19: the secret of `add`, `get` and the helpers of git and docker is in no argument, no environment, no other file, no log, and not in their memory when they end.
 # They are hardened before they read it. Prompts have no echo, and a signal restores the terminal.
 # users: root
 # seconds: 15
@@ -30,6 +30,13 @@ IN="$CASE_DIR/in"; printf '%s' "$TOKEN" > "$IN"; { cat "$IN"; head -c 300000 /de
 at_end "$IN" add s/item; at_end /dev/null get s/item; cmp "$IN" "$CASE_DIR/out" || fail "get"
 at_end "$IN.long" add s/long; at_end /dev/null get s/long; cmp "$IN.long" "$CASE_DIR/out" || fail "get of a long secret"
 at_end "$IN" add --replace s/long
+printf 'protocol=https\nhost=h\nusername=u\npassword=%s\n' "$TOKEN" > "$IN.git"; printf '{"ServerURL":"h","Username":"u","Secret":"%s"}' "$TOKEN" > "$IN.docker"
+for client in git docker; do at_end "$IN.$client" helper $client-credential store; rm "$IN.$client"; done
+printf 'protocol=https\nhost=h\n' > "$CASE_DIR/git"; printf h > "$CASE_DIR/docker"
+for client in git docker; do
+    at_end "$CASE_DIR/$client" helper $client-credential get; grep -q "$TOKEN" "$CASE_DIR/out" || fail "the answer to $client"
+    at_end "$CASE_DIR/$client" helper $client-credential erase
+done
 printf 'otpauth://totp/x?secret=%s' "${TOKEN^^}" | tr 0189 AAAA > "$IN.otp"; TOKEN=$(cut -d= -f2 "$IN.otp")
 "$KEYCHAINFS" add s/otp < "$IN.otp"
 at_end /dev/null otp s/otp; grep -qE '^[0-9]{6}$' "$CASE_DIR/out" || fail "otp: $(cat "$CASE_DIR/out")"; rm "$IN.otp"
