@@ -127,10 +127,20 @@ for change in 'rm "$G/one/item"' 'printf saved > "$G/one/other"; mv "$G/one/othe
     eval "$change"; exec 7<&-; wait "$add" || fail "add --replace after '$change'"; same "$G/one/item"
 done
 # One error of the disk at the commit, which would succeed at the close: the old state.
-echo > "$FAIL_SYNC"; add 1 --replace one/item; said 'the next mount may find the new one'
-[ ! -e "$FAIL_SYNC" ] || fail "no error of the disk"
+# fails_on_disk UNDO ARGUMENT…: after UNDO again if another synchronization, such as that of a checkpoint, got the error.
+fails_on_disk() {
+    local undo=$1 got=0; shift
+    for _ in 1 2 3 4 5; do
+        got=0; echo > "$FAIL_SYNC"; "$KEYCHAINFS" add "$@" < "$IN" > "$CASE_DIR/out" 2> "$ERR" || got=$?
+        [ ! -e "$FAIL_SYNC" ] || fail "no error of the disk"; [ "$got" = 0 ] || break
+        eval "$undo"
+    done
+    expect 1 "$got" "add $* with an error of the disk ($(cat "$ERR"))"
+}
+old=$(cat "$G/one/item"); restore='printf "%s" "$old" > "$G/one/item"'
+fails_on_disk "$restore" --replace one/item; said 'the next mount may find the new one'
 expect "$(cat "$IN")" "$(cat "$G/one/item")" "the item before"; old=$(cat "$G/one/item"); printf newer > "$IN"
-echo > "$FAIL_SYNC"; add 1 --replace one/item; echo > "$FAIL_SYNC"; add 1 one/fresh; rm -f "$FAIL_SYNC"
+fails_on_disk "$restore" --replace one/item; fails_on_disk 'rm "$G/one/fresh"' one/fresh
 expect "$old" "$(cat "$G/one/item")" "the secret after an error of the disk"
 [ ! -e "$G/one/fresh" ] || fail "an item after an error of the disk"
 add 0 --replace one/item; same "$G/one/item"
