@@ -6,7 +6,7 @@ ROOT = Path(__file__).resolve().parent.parent
 # The number of the last promise of each kind: T1 to T6, F1 to F10, ...
 LAST = {"T": 6, "F": 10, "X": 5, "L": 6, "S": 8, "H": 6}
 # Promises of commands: some numbers are not used.
-COMMANDS = [1, 2, 3, 4, 5, 6, 8, 13, 14, 17, 18, 19, 20]
+COMMANDS = [1, 2, 3, 4, 5, 6, 8, 13, 14, 16, 17, 18, 19, 20, 21]
 ALL = [f"{letter}{number}" for letter, last in LAST.items() for number in range(1, last + 1)] + [f"E{n}" for n in COMMANDS]
 
 

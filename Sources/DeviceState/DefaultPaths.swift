@@ -1,28 +1,44 @@
 import Foundation
+import LinuxSupport
 
-/// The default paths (XDG Base Directory Specification).
+/// The default paths: of the environment, of the user's settings, or those of the XDG Base Directory Specification.
 package struct DefaultPaths: Sendable {
     private let environment: [String: String]
-    package let home: String
+    private let directories: UserDirectories
+    private let configuration: Configuration
 
-    package init(environment: [String: String] = ProcessInfo.processInfo.environment) {
-        self.environment = environment
-        home = environment["HOME"].flatMap { $0.isEmpty ? nil : $0 } ?? NSHomeDirectory()
+    /// The paths of this process, which reads the settings once.
+    package init() {
+        self.init(environment: ProcessInfo.processInfo.environment, configuration: .current)
     }
+
+    package init(environment: [String: String]) {
+        self.init(environment: environment, configuration: Configuration(environment: environment))
+    }
+
+    private init(environment: [String: String], configuration: Configuration) {
+        (self.environment, self.configuration) = (environment, configuration)
+        directories = UserDirectories(environment: environment)
+    }
+
+    package var home: String { directories.home }
+
+    /// The keychain that the settings name, by a name or a path.
+    package var namedKeychain: String? { configuration[.keychain] }
 
     /// `${XDG_DATA_HOME:-~/.local/share}/keychainfs/login.keychain`
     package var keychain: String { keychainDirectory + "/login.keychain" }
 
     /// `${XDG_DATA_HOME:-~/.local/share}/keychainfs`: the directory of keychains that are named without a path.
-    package var keychainDirectory: String { directory("XDG_DATA_HOME", ".local/share") + "/keychainfs" }
+    package var keychainDirectory: String { directories.data + "/keychainfs" }
 
-    /// The value of `KEYCHAINFS_MOUNT`, which programs that use the library read, too; otherwise `~/Keychain`.
+    /// The value of `KEYCHAINFS_MOUNT`, which programs that use the library read, too; otherwise ``defaultMountPoint``.
     package var mountPoint: String {
         environment["KEYCHAINFS_MOUNT"].flatMap { $0.isEmpty ? nil : $0 } ?? defaultMountPoint
     }
 
-    /// `~/Keychain`
-    package var defaultMountPoint: String { home + "/" + Self.mountPointName }
+    /// The mount point of the settings, otherwise `~/Keychain`.
+    package var defaultMountPoint: String { configuration[.mountPoint] ?? home + "/" + Self.mountPointName }
 
     package static let mountPointName = "Keychain"
 
@@ -39,17 +55,11 @@ package struct DefaultPaths: Sendable {
 
     /// `${XDG_STATE_HOME:-~/.local/state}/keychainfs`: the directory of files that belong to this device and not into a
     /// backup of the keychain.
-    package var stateDirectory: String { directory("XDG_STATE_HOME", ".local/state") + "/keychainfs" }
+    package var stateDirectory: String { directories.state + "/keychainfs" }
 
     /// The value of `KEYCHAINFS_PASSPHRASE_FILE`; nil if it is not set.
     package var passphraseFile: String? {
         environment["KEYCHAINFS_PASSPHRASE_FILE"].flatMap { $0.isEmpty ? nil : $0 }
-    }
-
-    /// Returns the directory of an XDG variable. Ignores a relative path, as the specification requires.
-    private func directory(_ variable: String, _ fallback: String) -> String {
-        guard let value = environment[variable], value.hasPrefix("/") else { return home + "/" + fallback }
-        return value
     }
 
     /// Returns the absolute path of a file that does not exist yet. Follows symbolic links except in the last

@@ -1,4 +1,5 @@
 import Foundation
+import LinuxSupport
 
 /// The access groups of a program (kSecAttrAccessGroup), which its entitlements list on other systems.
 ///
@@ -28,15 +29,9 @@ package struct AccessGroups: Hashable, Sendable {
     }
 
     private static func configured(_ environment: [String: String]) -> [String] {
-        let path = directory(environment) + "/keychainfs/access-groups"
+        let path = UserDirectories(environment: environment).configuration + "/keychainfs/access-groups"
         guard let text = try? String(contentsOfFile: path, encoding: .utf8) else { return [] }
         return names(text.split(whereSeparator: \.isNewline)).filter { !$0.hasPrefix("#") }
-    }
-
-    /// Relative paths are ignored, as the XDG Base Directory Specification requires.
-    private static func directory(_ environment: [String: String]) -> String {
-        if let value = environment["XDG_CONFIG_HOME"], value.hasPrefix("/") { return value }
-        return DefaultMountPoint.home(environment) + "/.config"
     }
 
     /// The names in order, without duplicates and surrounding blanks.

@@ -107,6 +107,18 @@ public struct ChildProcess: Sendable {
         return Self.exitStatus(status)
     }
 
+    /// Waits for the exit of a program that uses the terminal: the keys for SIGINT and SIGQUIT do not end this process. Returns the exit
+    /// status as ``wait()``.
+    public func waitInForeground() -> Int32 {
+        let interrupt = signal(SIGINT, SIG_IGN)
+        let quit = signal(SIGQUIT, SIG_IGN)
+        defer {
+            _ = signal(SIGINT, interrupt)
+            _ = signal(SIGQUIT, quit)
+        }
+        return wait()
+    }
+
     /// Waits for the exit, at most until a time. Returns the exit status as ``wait()``; nil if the process continues.
     public func wait(until deadline: ContinuousClock.Instant) -> Int32? {
         let shortSteps = ContinuousClock.now + .seconds(1)

@@ -14,11 +14,20 @@ public enum UserAccount {
 
     /// Returns the name of a user; nil if the ID does not exist.
     public static func name(of identifier: UInt32) -> String? {
+        unsafe entry(of: identifier) { unsafe String(cString: $0.pw_name) }
+    }
+
+    /// Returns the home directory of a user; nil if the ID does not exist.
+    public static func home(of identifier: UInt32) -> String? {
+        unsafe entry(of: identifier) { unsafe String(cString: $0.pw_dir) }
+    }
+
+    private static func entry<Value>(of identifier: UInt32, _ body: (passwd) -> Value) -> Value? {
         var (account, result) = unsafe (passwd(), UnsafeMutablePointer<passwd>?.none)
         var buffer = [CChar](repeating: 0, count: 16_384)
         guard unsafe getpwuid_r(identifier, &account, &buffer, buffer.count, &result) == 0, unsafe result != nil else {
             return nil
         }
-        return unsafe String(cString: account.pw_name)
+        return unsafe body(account)
     }
 }

@@ -13,7 +13,7 @@ struct UnmountCommand: ParsableCommand {
     @OptionGroup var mountPoint: MountPointArgument
 
     func run() throws {
-        try reporting { () throws(CLIError) in
+        try reporting(settings: .optional) { () throws(CLIError) in
             try UnmountOperation(mountPoint: mountPoint.path, showMessage: Console.message).run()
         }
     }
@@ -38,7 +38,7 @@ struct LockCommand: ParsableCommand {
     }
 
     func run() throws {
-        try reporting { () throws(CLIError) in
+        try reporting(settings: .optional) { () throws(CLIError) in
             guard all else { return try MountClient(mountPoint: mountPoint.path).lock() }
             try LockAllOperation(showMessage: Console.message).run()
         }
@@ -115,6 +115,7 @@ extension StatusCommand {
         ProcessSetup.run(hasSecrets: false)
         let code: KeychainMount.ExitCode
         do throws(CLIError) {
+            try Settings.current.require()
             code = try status().isUnlocked ? .success : .locked
         } catch {
             code = error.exitCode

@@ -24,15 +24,19 @@ struct CopyCommand: ParsableCommand {
     var clearAfter: String?
     @OptionGroup var item: ItemArgument
 
-    func validate() throws { _ = try ClearingTime(option: clearAfter) }
+    func validate() throws {
+        guard (try? ClearingTime(clearAfter)) == nil else { return }
+        throw ValidationError("--clear-after needs a duration such as 20s or 2m, or 0.")
+    }
 
     func run() throws {
         try reporting(hasSecrets: true, withoutProc: .notMounted) { () throws(CLIError) in
+            let clearAfter = clearAfter ?? Settings.current.clearAfter ?? ClearingTime.standard
             let clipboard = try Clipboard()
             let text = try SecretText.read(item.name, isComplete: all)
             try clipboard.copy(
-                text, holder: [HoldClipboardCommand.name] + (clearAfter.map { ["--clear-after", $0] } ?? []))
-            guard isatty(STDERR_FILENO) == 1, let time = try? ClearingTime(option: clearAfter) else { return }
+                text, holder: [HoldClipboardCommand.name, "--clear-after", clearAfter])
+            guard isatty(STDERR_FILENO) == 1, let time = try? ClearingTime(clearAfter) else { return }
             Console.message(
                 time.duration.map { "copied; the clipboard is cleared in \(DurationText.text($0))" } ?? "copied")
         }
@@ -44,29 +48,13 @@ struct HoldClipboardCommand: ParsableCommand {
     static let name = "hold-clipboard"
     static let configuration = CommandConfiguration(commandName: name, shouldDisplay: false)
 
-    @Option var clearAfter: String?
+    @Option var clearAfter: String
 
     func run() throws {
-        let time = try ClearingTime(option: clearAfter)
         var status: Int32 = 0
-        try reporting { () throws(CLIError) in status = try Clipboard().hold(for: time.duration) }
+        try reporting(settings: .none) { () throws(CLIError) in
+            status = try Clipboard().hold(for: try ClearingTime(clearAfter).duration)
+        }
         guard status == 0 else { throw ArgumentParser.ExitCode.failure }
-    }
-}
-
-/// The value of `--clear-after`.
-private struct ClearingTime {
-    /// The time until the clipboard is cleared; nil for no limit.
-    let duration: Duration?
-
-    init(option: String?) throws(ValidationError) {
-        guard option != "0" else {
-            duration = nil
-            return
-        }
-        guard let duration = DurationText.parse(option ?? "45s") else {
-            throw ValidationError("--clear-after needs a duration such as 20s or 2m, or 0.")
-        }
-        self.duration = duration
     }
 }

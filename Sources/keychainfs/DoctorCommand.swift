@@ -13,7 +13,7 @@ struct DoctorCommand: ParsableCommand {
     var json = false
 
     func run() throws {
-        try reporting(hasSecrets: true) { () throws(CLIError) in
+        try reporting(hasSecrets: true, settings: .optional) { () throws(CLIError) in
             let diagnosis = Doctor(keychain: keychain.file, mountPoint: mountPoint.path).examine()
             try Console.result(json ? diagnosis.jsonText : diagnosis.text)
             if !diagnosis.isHealthy {

@@ -26,7 +26,7 @@ struct GenerateCommand: ParsableCommand {
     }
 
     func run() throws {
-        try reporting(hasSecrets: true) { () throws(CLIError) in
+        try reporting(hasSecrets: true, settings: .none) { () throws(CLIError) in
             let recipe = recipe.flatMap { Recipe($0) } ?? .standard
             try Console.result(try recipe.secret(endsLine: true))
             if isatty(STDERR_FILENO) == 1 { Console.message("entropy: \(Int(recipe.bits)) bits") }

@@ -21,9 +21,10 @@ struct KeychainFS: ParsableCommand {
         version: "0.1.0",
         subcommands: [
             CreateCommand.self, MountCommand.self, UnmountCommand.self, LockCommand.self, UnlockCommand.self,
-            StatusCommand.self, AddCommand.self, GenerateCommand.self, GetCommand.self, OTPCommand.self,
+            StatusCommand.self, AddCommand.self, EditCommand.self, GenerateCommand.self, GetCommand.self,
+            OTPCommand.self,
             RunCommand.self, CopyCommand.self, TreeCommand.self, WhyCommand.self, HelperCommand.self, ShowCommand.self,
-            SearchCommand.self,
+            SearchCommand.self, ConfigCommand.self,
             CheckCommand.self,
             BackupCommand.self, RestoreCommand.self, SlotCommand.self, RekeyCommand.self, DoctorCommand.self,
             WatchdogCommand.self, HoldClipboardCommand.self, MountHelperCommand.self, CompleteCommand.self,
@@ -46,7 +47,7 @@ struct KeychainFS: ParsableCommand {
     /// Without a command: prints the mounted keychains if standard output is a terminal, otherwise the help.
     func run() throws {
         guard isatty(STDOUT_FILENO) == 1 else { throw CleanExit.helpRequest() }
-        try reporting { () throws(CLIError) in
+        try reporting(settings: .optional) { () throws(CLIError) in
             let overview = Overview(
                 keychain: KeychainPath(named: nil), mountPoint: DefaultPaths().mountPoint)
             try Console.result(overview.text)

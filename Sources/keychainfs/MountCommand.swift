@@ -67,9 +67,18 @@ struct MountCommand: ParsableCommand {
         [("locked", locked), ("no_spin", noSpin)].compactMap { name, isSet in isSet ? name : nil }
     }
 
+    private func optionList() throws(CLIError) -> MountOptionList {
+        let texts = options + locks.mountOptions + flagOptions
+        guard !inBackground else { return try MountOptionList(texts) }
+        let namesSecret = unlocking.isNamed || DefaultPaths().passphraseFile != nil
+        return try MountOptionList(
+            texts, settings: Settings.current.mountOptions, overridden: namesSecret ? ["passphrase_file"] : [])
+    }
+
     func run() throws {
-        try reporting(hasSecrets: true) { () throws(CLIError) in
-            let options = try MountOptionList(options + locks.mountOptions + flagOptions)
+        // The process in the background has received all settings.
+        try reporting(hasSecrets: true, settings: inBackground ? .none : .required) { () throws(CLIError) in
+            let options = try optionList()
             let operation = MountOperation(
                 keychain: mountOptions.keychain ?? keychain.file, mountPoint: mountOptions.mountPoint, options: options,
                 isForeground: foreground, makesKeychain: create, acceptsRollback: acceptRollback,
@@ -148,7 +157,7 @@ struct MountHelperCommand: ParsableCommand {
 
     func run() throws {
         ProcessSetup.correctHome()
-        try reporting(hasSecrets: true) { () throws(CLIError) in
+        try reporting(hasSecrets: true, settings: .none) { () throws(CLIError) in
             let options = try MountOptionList(options, isSloppy: isSloppy)
             guard !pretends else { return }
             let operation = MountOperation(

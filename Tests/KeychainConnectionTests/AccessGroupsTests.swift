@@ -49,4 +49,23 @@ import Testing
         #expect(DefaultMountPoint.path(environment: ["HOME": "/home/a", "KEYCHAINFS_MOUNT": ""]) == "/home/a/Keychain")
         #expect(DefaultMountPoint.path(environment: ["HOME": "/home/a", "KEYCHAINFS_MOUNT": "/mnt/k"]) == "/mnt/k")
     }
+
+    @Test(
+        "E16: the mount is where the settings name it, and nowhere if they have a mistake",
+        arguments: [
+            ("mount-point = /m\n", "/m"), ("mount-point = ~/m\n", "~/m"), ("lock-after = 1m", "~/Keychain"),
+            ("mount-point = m\n", ""),
+            ("mount-point = /m\nmount-point = /n", ""), ("mount-point = /m\nx", ""),
+        ])
+    func settings(_ text: String, _ path: String) throws {
+        let home = FileManager.default.temporaryDirectory.appendingPathComponent("home-\(UUID().uuidString)").path
+        defer { try? FileManager.default.removeItem(atPath: home) }
+        try FileManager.default.createDirectory(atPath: home + "/.config/keychainfs", withIntermediateDirectories: true)
+        let attributes: [FileAttributeKey: Any] = [.posixPermissions: 0o600]
+        #expect(
+            FileManager.default.createFile(
+                atPath: home + "/.config/keychainfs/config", contents: Data(text.utf8), attributes: attributes))
+        #expect(DefaultMountPoint.path(environment: ["HOME": home]) == path.replacing("~", with: home))
+        #expect(DefaultMountPoint.path(environment: ["HOME": home, "KEYCHAINFS_MOUNT": "/v"]) == "/v")
+    }
 }

@@ -54,7 +54,7 @@ struct UnknownCommandTests {
         arguments: [
             ("umount", "'keychainfs unmount'"), ("ls", "ls '/home/a b/K'"), ("list", "ls '/home/a b/K'"),
             ("insert", "'keychainfs add SERVICE/NAME'"), ("cat", "'/home/a b/K'/generic-passwords"),
-            ("edit", "'keychainfs add --replace SERVICE/NAME'"),
+            ("vim", "'keychainfs edit SERVICE/NAME'"),
             ("init", "'keychainfs create'"), ("passwd", "'slot change'"), ("fsck", "'keychainfs check'"),
         ])
     func foreign(word: String, advice: String) throws {

@@ -26,6 +26,9 @@ package struct MountedItem: Sendable {
         fileName = found.names.last ?? path.lastComponent?.string ?? location.name
     }
 
+    /// The path of the file.
+    package var path: String { ([base] + directories + [fileName]).joined(separator: "/") }
+
     /// Requires that the daemon responds: otherwise this process would block without reacting to signals (contract, L4).
     ///
     /// - Parameter owner: The required owner of the mount, for a secret that is written.

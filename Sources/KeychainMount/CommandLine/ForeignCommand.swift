@@ -17,8 +17,9 @@ enum ForeignCommand {
             return "Print the secret of an item with 'keychainfs get SERVICE/NAME', or 'cat \(item)'."
         case "insert", "set", "put", "store", "write", "add-generic-password", "add-internet-password":
             return "Add an item with 'keychainfs add SERVICE/NAME', or write its file."
-        case "edit":
-            return "Replace the secret of an item with 'keychainfs add --replace SERVICE/NAME', or edit its file."
+        case "vi", "vim", "nano", "change", "modify":
+            return "Change an item in an editor with 'keychainfs edit SERVICE/NAME'."
+        case "settings", "options", "configure", "preferences": return "'keychainfs config' prints the settings."
         case "exec", "env":
             return "Run a program with secrets in its environment: 'keychainfs run --env NAME=SERVICE/NAME PROGRAM'."
         case "gen", "pwgen", "random":

@@ -8,9 +8,11 @@ extension KeychainPath {
 
     /// Creates the keychain that a command line names. Symbolic links are resolved.
     ///
-    /// - Parameter text: A path or a name, for which ``isPathOrName(_:)`` is true; nil for the default keychain.
+    /// - Parameter text: A path or a name, for which ``isPathOrName(_:)`` is true; nil for the default keychain, which the settings may name.
     package init(named text: String?, locations: DefaultPaths = DefaultPaths()) {
-        let path = text.map { $0.contains("/") ? $0 : locations.keychainDirectory + "/" + Self.stem($0) + Self.suffix }
+        let path = (text ?? locations.namedKeychain).map {
+            $0.contains("/") ? $0 : locations.keychainDirectory + "/" + Self.stem($0) + Self.suffix
+        }
         self.init(path: DefaultPaths.absolute(path ?? locations.keychain), locations: locations)
     }
 
@@ -43,7 +45,7 @@ extension KeychainPath {
     var argument: String { ShellWord.quoted(name ?? path) }
 
     /// Whether it is the keychain of commands that name none.
-    var isDefault: Bool { path == DefaultPaths.absolute(locations.keychain) }
+    var isDefault: Bool { path == KeychainPath(named: nil, locations: locations).path }
 
     /// The option that names this keychain; empty for the default one.
     private var option: String { isDefault ? "" : " --keychain \(argument)" }

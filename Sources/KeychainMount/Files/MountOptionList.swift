@@ -33,19 +33,48 @@ package struct MountOptionList: Hashable, Sendable {
     /// Parses texts of options separated by commas. Later options override earlier ones. An unknown option is an error,
     /// unless `isSloppy` (mount -s).
     package init(_ texts: [String] = [], isSloppy: Bool = false) throws(CLIError) {
-        for option in texts.flatMap(Self.options) {
-            let parts = option.unicodeScalars.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
-                .map { String($0) }
-            let value = parts.count == 2 ? parts[1] : nil
-            guard try set(parts[0], value, option) || Self.isForOthers(parts[0]) || isSloppy else {
-                throw Self.unknown(parts[0])
-            }
+        try self.init(options: texts.flatMap(Self.options), isSloppy: isSloppy)
+    }
+
+    /// Parses the options of a command line, and those of the user's settings as far as the command line does not name them.
+    ///
+    /// - Parameter overridden: Further options of the command line, by name; `passphrase_file` for each that names an unlock secret.
+    package init(_ texts: [String], settings: [String], overridden: Set<String>) throws(CLIError) {
+        let options = texts.flatMap(Self.options)
+        let named = overridden.union(options.map { Self.subject($0) })
+        try self.init(
+            options: settings.flatMap(Self.options).filter { !named.contains(Self.subject($0)) } + options,
+            isSloppy: false)
+    }
+
+    private init(options: [String], isSloppy: Bool) throws(CLIError) {
+        for option in options {
+            let (name, value) = Self.parts(option)
+            guard try set(name, value, option) || Self.isForOthers(name) || isSloppy else { throw Self.unknown(name) }
         }
         guard !startsLocked || (passphraseFile == nil && keyFile == nil) else {
             throw CLIError(
                 .usage, "'locked' unlocks nothing: leave out 'passphrase_file=' and 'key_file=', or 'locked'.")
         }
     }
+
+    private static func parts(_ option: String) -> (name: String, value: String?) {
+        let parts = option.unicodeScalars.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+            .map { String($0) }
+        return (parts[0], parts.count == 2 ? parts[1] : nil)
+    }
+
+    /// The name of an option, or that of another option which sets the same.
+    private static func subject(_ option: String) -> String {
+        let name = parts(option).name
+        return [
+            "rw": "ro", "exec": "noexec", "allow_root": "allow_other", "key_file": "passphrase_file",
+            "locked": "passphrase_file",
+        ][name] ?? name
+    }
+
+    /// Whether a text of options sets the option of this name.
+    static func sets(_ name: String, in text: String) -> Bool { options(text).contains { parts($0).name == name } }
 
     /// The options as arguments for another process, without the files of unlock secrets.
     var arguments: [String] {

@@ -29,13 +29,13 @@ K=$KEYCHAIN; SECOND="$CASE_DIR/second"; mkdir "$SECOND"
 
 # 64: usage errors.
 code 64 nonsense; code 64 --nonsense
-for command in create mount unmount lock unlock status add generate get otp run copy tree why show search check backup restore "slot list" "slot add" "slot change" \
+for command in create mount unmount lock unlock status add edit generate get otp run copy tree why show search config check backup restore "slot list" "slot add" "slot change" \
     "slot remove" rekey "helper askpass" "helper docker-credential" "helper git-credential" doctor; do
     code 64 $command --nonsense
     [[ $command =~ ^(search|run)$ ]] || code 64 $command one two three
 done
 code 64 show; code 64 get; code 64 add; code 64 get --wait=soon s/a; code 64 add --attribute x s/a; code 64 backup; code 64 restore
-code 64 copy; code 64 why; code 64 helper nonsense; code 64 helper askpass; code 64 helper docker-credential; code 64 helper git-credential; code 64 copy --clear-after 45 s/a; code 64 run; code 64 run --env A; code 126 run /; code 127 run nosuchprogram/x; code 64 slot change; code 64 slot remove; code 64 slot remove one
+code 64 copy; code 64 edit; code 64 why; code 64 helper nonsense; code 64 helper askpass; code 64 helper docker-credential; code 64 helper git-credential; code 64 copy --clear-after 45 s/a; code 64 run; code 64 run --env A; code 126 run /; code 127 run nosuchprogram/x; code 64 slot change; code 64 slot remove; code 64 slot remove one
 code 64 mount ""; code 64 status ""; code 64 backup ""; code 64 create --keychain ""; code 64 create --kdf cheap
 code 64 mount -o nonsense "$MNT"; code 64 mount --locked "${W[@]}" "$MNT"; code 64 mount --locked --accept-rollback "$MNT"
 code 64 unlock --key-file a --recovery; code 64 mount --lock-after never "$MNT"; code 64 mount --lock-on moon "$MNT"
@@ -174,14 +174,14 @@ U=(--passphrase-file --key-file --recovery)
 help create --keychain --passphrase-file --kdf
 help mount --keychain "${U[@]}" --foreground --create --locked --accept-rollback --lock-after --lock-at-most --lock-on -o
 help unmount; help lock --all; help show --json; help add --label --accessible --attribute --replace --no-newline --owner
-help get --wait; help copy --all --clear-after; help tree --json; help why; help "helper askpass"; help "helper git-credential"; help "helper docker-credential"; help run --env --env-folder --env-file; help unlock "${U[@]}" --owner --accept-rollback; help status --json --quiet
+help get --wait; help copy --all --clear-after; help tree --json; help why; help "helper askpass"; help "helper git-credential"; help "helper docker-credential"; help config --json; help edit --owner; help run --env --env-folder --env-file; help unlock "${U[@]}" --owner --accept-rollback; help status --json --quiet
 help search --mount --class --ignore-case --json --null; help check --keychain "${U[@]}" --json
 help backup --keychain "${U[@]}" --verify --json; help restore --keychain "${U[@]}" --replace
 help "slot list" --keychain --json
 help "slot add" --keychain --owner "${U[@]}" --kind --new-passphrase-file --new-key-file --weak-key-file
 help "slot change" --keychain --owner "${U[@]}" --kind --new-passphrase-file --new-key-file --weak-key-file --kdf --yes
 help "slot remove" --keychain --owner "${U[@]}" --yes; help rekey "${U[@]}" --owner --json; help doctor --keychain --json
-code 0 --help; for command in create mount unmount lock unlock status add generate get otp run copy tree why helper show search check backup restore slot rekey doctor; do
+code 0 --help; for command in create mount unmount lock unlock status add edit generate get otp run copy tree why helper show search config check backup restore slot rekey doctor; do
     grep -q "^  $command " "$OUT" || fail "--help does not name $command"
 done
 # Every code of the table was tested here, in C-codes-root or in L4-stuck, and there are no others.
