@@ -24,7 +24,7 @@ expect "$OLD." "$(content s/new)" "a new item of vim"; no_copies vim "item new";
 printf '%s\n' "$OLD" two > "$G/s/item"; printf 'Ax\033:wq\r' > "$CASE_DIR/keys"; EDITOR="vim -s $CASE_DIR/keys" terminal s/item --; expect "$NEW"$'\ntwo\n.' "$(content s/item)" "lines"
 # nano and emacs.
 printf 'set backup\nset backupdir "%s"\n' "$HOME/bak" > "$HOME/.nanorc"; printf '%s' "$OLD" > "$G/s/item"
-EDITOR=nano terminal s/item -- 'GNU nano' $'x\x0f\r' 'Wrote' $'\x18' || fail "nano: $(cat "$OUT")"; ! grep -q warning "$OUT" || fail "a warning for nano"
+EDITOR=nano terminal s/item -- 'Exit' $'x\x0f\r' 'Wrote' $'\x18' || fail "nano: $(cat "$OUT")"; ! grep -q warning "$OUT" || fail "a warning for nano"
 expect "x$OLD." "$(content s/item)" "the secret after nano"; no_copies nano item
 cat > "$HOME/hook.el" <<'EL'
 (setq backup-directory-alist '(("." . "~/bak")) make-backup-files t require-final-newline t)
